@@ -1,0 +1,172 @@
+package contract
+
+import (
+	"context"
+	"strings"
+)
+
+// Commands is the service, one method per command. The command's name is the
+// method's name with a lower-case first letter; over LSP it carries a prefix
+// ([CommandPrefix]). The first line of each comment is the command's title.
+//
+// Every implementation (the index of this machine, the client of a remote
+// host) obeys the same rules:
+//
+//   - requests have been read by a [Parser], so their defaults are filled in;
+//   - a request that is valid but cannot be answered is an [*Error];
+//   - cancelling ctx stops the work itself, also inside SQLite and on a remote
+//     host, and the error is then [Aborted];
+//   - methods may be called concurrently.
+type Commands interface {
+	// SearchSessions finds sessions by words, operators and filters.
+	//
+	// The answer is one page of sessions, each with its best evidence, sorted
+	// by relevance or by time. Expected outcomes are values of the response's
+	// kind, never errors: a stale or malformed cursor, and a service that is
+	// disabled, not ready or absent. A page is built against one generation of
+	// the index; the cursor binds the query, scope, filters, sort, generation,
+	// index identity and the first page's clock, but not the page size. The
+	// query text is data: no bytes in it may make the engine fail. A request
+	// without text and without clauses has no hits.
+	SearchSessions(ctx context.Context, request SearchSessionsRequest) (SearchSessionsResponse, error)
+
+	// SearchStatus says what is indexed and what is still due.
+	//
+	// The numbers are the indexer's observations, not a fresh look at the
+	// disk. Undecided or disabled, the answer is [IdleStatus] and nothing is
+	// read. The phase `current` is never claimed while any discovered file has
+	// not been read.
+	SearchStatus(ctx context.Context, request SearchStatusRequest) (SearchStatusResponse, error)
+
+	// Clear deletes this machine's index and builds it anew if enabled.
+	//
+	// Handles are closed, the database and its sidecars deleted; transcripts
+	// are never touched. Afterwards no process answers from the old copy and
+	// every older cursor is stale, because the identity is new.
+	Clear(ctx context.Context, request ClearRequest) (ClearResponse, error)
+
+	// GetPolicy tells the user's consent and retention.
+	//
+	// Both values are null until the user has decided.
+	GetPolicy(ctx context.Context, request GetPolicyRequest) (Policy, error)
+
+	// SetPolicy changes the user's consent and retention.
+	//
+	// Fields that are absent keep their value; null is a value (undecided, all
+	// history). Disabling closes the index and keeps its file. The result is
+	// the policy after the change.
+	SetPolicy(ctx context.Context, request SetPolicyRequest) (Policy, error)
+}
+
+// CommandPrefix is the default first part of a command's name over LSP.
+const CommandPrefix = "sessionls"
+
+// Command is one row of the table of commands.
+type Command struct {
+	// Name is the command's name without its prefix, such as
+	// "searchSessions".
+	Name string
+	// Method is the name of its method in [Commands].
+	Method string
+	// Title is the first line of the method's comment, without the full stop.
+	Title string
+	// LocalOnly commands act on this machine alone. They take no executionHost
+	// and are refused when they come from a remote connection.
+	LocalOnly bool
+	// Invoke reads the request object in raw with the parser and calls the
+	// method. The result is the method's response.
+	Invoke func(ctx context.Context, service Commands, parser Parser, raw []byte) (any, error)
+}
+
+// TakesHost reports whether the command accepts executionHost.
+func (c Command) TakesHost() bool { return !c.LocalOnly }
+
+// FullName is the command's name over LSP, such as "sessionls.searchSessions".
+// An empty prefix means [CommandPrefix].
+func (c Command) FullName(prefix string) string {
+	if prefix == "" {
+		prefix = CommandPrefix
+	}
+	return prefix + "." + c.Name
+}
+
+// Registry lists every command in the order of the contract. The slice is the
+// caller's own.
+func Registry() []Command {
+	return []Command{
+		{
+			Name: "searchSessions", Method: "SearchSessions",
+			Title:  "SearchSessions finds sessions by words, operators and filters",
+			Invoke: bind(Parser.ParseSearchSessions, Commands.SearchSessions),
+		},
+		{
+			Name: "searchStatus", Method: "SearchStatus",
+			Title:  "SearchStatus says what is indexed and what is still due",
+			Invoke: bind(Parser.ParseSearchStatus, Commands.SearchStatus),
+		},
+		{
+			Name: "clear", Method: "Clear", LocalOnly: true,
+			Title:  "Clear deletes this machine's index and builds it anew if enabled",
+			Invoke: bind(Parser.ParseClear, Commands.Clear),
+		},
+		{
+			Name: "getPolicy", Method: "GetPolicy", LocalOnly: true,
+			Title:  "GetPolicy tells the user's consent and retention",
+			Invoke: bind(Parser.ParseGetPolicy, Commands.GetPolicy),
+		},
+		{
+			Name: "setPolicy", Method: "SetPolicy", LocalOnly: true,
+			Title:  "SetPolicy changes the user's consent and retention",
+			Invoke: bind(Parser.ParseSetPolicy, Commands.SetPolicy),
+		},
+	}
+}
+
+// CommandNames lists the full names of all commands for a prefix (empty means
+// [CommandPrefix]), in the order of [Registry].
+func CommandNames(prefix string) []string {
+	commands := Registry()
+	names := make([]string, len(commands))
+	for i, c := range commands {
+		names[i] = c.FullName(prefix)
+	}
+	return names
+}
+
+// LookupCommand finds the command with that full name, such as
+// "sessionls.clear"; an empty prefix means [CommandPrefix]. An unknown name is
+// a MethodNotFound error that lists the known ones.
+func LookupCommand(prefix, fullName string) (Command, error) {
+	for _, c := range Registry() {
+		if c.FullName(prefix) == fullName {
+			return c, nil
+		}
+	}
+	names := CommandNames(prefix)
+	return Command{}, &Error{
+		RPCCode: RPCMethodNotFound,
+		Code:    CodeInvalidConfig,
+		Field:   "command",
+		Allowed: names,
+		Message: "unknown command " + quote(fullName) + "; known are " + strings.Join(names, ", "),
+	}
+}
+
+// bind joins a command's parser to its method, so that the table of commands
+// cannot name one without the other.
+func bind[Q, R any](
+	parse func(Parser, []byte) (Q, error),
+	call func(Commands, context.Context, Q) (R, error),
+) func(context.Context, Commands, Parser, []byte) (any, error) {
+	return func(ctx context.Context, service Commands, parser Parser, raw []byte) (any, error) {
+		request, err := parse(parser, raw)
+		if err != nil {
+			return nil, err
+		}
+		response, err := call(service, ctx, request)
+		if err != nil {
+			return nil, err
+		}
+		return response, nil
+	}
+}
