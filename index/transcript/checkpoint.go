@@ -1,0 +1,83 @@
+package transcript
+
+import (
+	"errors"
+	"fmt"
+	"hash/fnv"
+	"io"
+	"io/fs"
+	"os"
+)
+
+// hashSpan is how many bytes at the head, and before the offset, must be
+// unchanged for a file to be read on (formats.md §2.5).
+const hashSpan = 4096
+
+// File is a transcript file opened for reading, with the size it had then.
+type File struct {
+	*os.File
+	Size int64
+	Info fs.FileInfo
+}
+
+// OpenFile opens a transcript read-only. Anything that is no regular file (a
+// pipe would block, a device is endless) is refused.
+func OpenFile(path string) (*File, error) {
+	// Looked at before opening: opening a pipe for reading waits for a writer.
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, fmt.Errorf("look at transcript: %w", err)
+	}
+	if !info.Mode().IsRegular() {
+		return nil, fmt.Errorf("open transcript %s: not a regular file", path)
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, fmt.Errorf("open transcript: %w", err)
+	}
+	if info, err = f.Stat(); err != nil {
+		f.Close()
+		return nil, fmt.Errorf("look at transcript: %w", err)
+	}
+	return &File{File: f, Size: info.Size(), Info: info}, nil
+}
+
+// Continues reports whether the bytes that prev stands for are still in place,
+// so that reading may go on at prev.Offset.
+func (f *File) Continues(prev *Checkpoint) bool {
+	if prev == nil || prev.State == nil || prev.Offset <= 0 || f.Size < prev.Offset {
+		return false
+	}
+	head, tail, err := f.hashes(prev.Offset)
+	return err == nil && head == prev.Head && tail == prev.Tail
+}
+
+// Mark fills the checkpoint's offset and hashes.
+func (f *File) Mark(c *Checkpoint, offset int64) error {
+	head, tail, err := f.hashes(offset)
+	if err != nil {
+		return err
+	}
+	c.Offset, c.Head, c.Tail = offset, head, tail
+	return nil
+}
+
+func (f *File) hashes(offset int64) (head, tail uint64, err error) {
+	sum := func(from, n int64) (uint64, error) {
+		b := make([]byte, n)
+		if _, err := f.ReadAt(b, from); err != nil && !errors.Is(err, io.EOF) {
+			return 0, fmt.Errorf("check what was read before: %w", err)
+		}
+		h := fnv.New64a()
+		h.Write(b)
+		return h.Sum64(), nil
+	}
+	n := min(offset, hashSpan)
+	if head, err = sum(0, n); err != nil {
+		return 0, 0, err
+	}
+	if tail, err = sum(offset-n, n); err != nil {
+		return 0, 0, err
+	}
+	return head, tail, nil
+}

@@ -1,0 +1,140 @@
+package transcript
+
+import (
+	"strings"
+	"unicode"
+)
+
+// wrappers are the tags that agents put around text a person did not type
+// (formats.md §2.7, with the readers' counts). The value says what becomes of
+// the inside.
+var wrappers = map[string]wrapperUse{
+	"system-reminder": drop, "local-command-caveat": drop, "local-command-stdout": drop, "local-command-stderr": drop,
+	"command-name": drop, "command-message": drop, "command-args": drop, "command-contents": drop,
+	"bash-input": drop, "bash-stdout": drop, "bash-stderr": drop, "user-memory-input": drop,
+	"task-notification": drop, "teammate-message": drop, "ide_opened_file": drop, "ide_selection": drop, "ide_diagnostics": drop,
+	"environment_context": drop, "user_instructions": drop, "INSTRUCTIONS": drop, "permissions instructions": drop,
+	"turn_aborted": drop, "subagent_notification": drop, "skill": drop, "recommended_plugins": drop, "goal_context": drop,
+	"codex_internal_context": drop, "user_action": drop, "session_context": drop, "hook_context": drop,
+	"environment_details": drop, "timestamp": drop, "ADDITIONAL_METADATA": drop, "USER_SETTINGS_CHANGE": drop,
+	"skill-context": drop, "attachments": drop, "reminderInstructions": drop, "image": drop, "collaboration_mode": drop,
+	"user_query": keepInside, "USER_REQUEST": keepInside,
+}
+
+type wrapperUse uint8
+
+const (
+	drop wrapperUse = iota
+	keepInside
+)
+
+// openEnded are beginnings of injected text that has no closing tag: the whole
+// block is noise.
+var openEnded = []string{
+	"# AGENTS.md instructions for", "# AGENTS.md instructions", "[Request interrupted by user", "Stop hook feedback:", "Caveat: The messages below",
+	"This session is being continued from a previous conversation", "[SYSTEM: The user has invoked",
+}
+
+// codexRequest is what precedes the prompt in Codex's list of mentioned files.
+const (
+	codexFiles   = "# Files mentioned by the user:"
+	codexRequest = "## My request for Codex:"
+)
+
+// Typed returns the part of a user-role text block that a person typed: with
+// injected envelopes removed from its start, "" when the block is nothing
+// else. Only the start counts: a person who quotes an envelope inside a prompt
+// is still found (matching.md rule 12).
+func Typed(text string) string {
+	for {
+		t := strings.TrimLeftFunc(text, unicode.IsSpace)
+		for _, p := range openEnded {
+			if strings.HasPrefix(t, p) {
+				return ""
+			}
+		}
+		if strings.HasPrefix(t, codexFiles) {
+			i := strings.Index(t, codexRequest)
+			if i < 0 {
+				return ""
+			}
+			text = t[i+len(codexRequest):]
+			continue
+		}
+		inside, rest, use, ok := cutWrapper(t)
+		if !ok {
+			return strings.TrimRightFunc(t, unicode.IsSpace)
+		}
+		if use == keepInside {
+			rest = strings.TrimSpace(rest)
+			if rest = Typed(rest); rest != "" {
+				return strings.TrimSpace(inside) + "\n" + rest
+			}
+			return strings.TrimSpace(inside)
+		}
+		text = rest
+	}
+}
+
+// Injected reports whether a user-role text block holds nothing a person typed.
+func Injected(text string) bool { return Typed(text) == "" }
+
+// cutWrapper splits a known wrapper off the start of t. It must close; an
+// opening tag alone is a person writing about one.
+func cutWrapper(t string) (inside, rest string, use wrapperUse, ok bool) {
+	if len(t) < 3 || t[0] != '<' {
+		return "", "", 0, false
+	}
+	gt := strings.IndexByte(t, '>')
+	if gt < 0 || gt > 2048 {
+		return "", "", 0, false
+	}
+	tag := t[1:gt]
+	selfClosed := strings.HasSuffix(tag, "/")
+	tag = strings.TrimSuffix(tag, "/")
+	name := tag
+	use, ok = wrappers[name]
+	if !ok {
+		if i := strings.IndexAny(tag, " \t\n"); i > 0 {
+			name = tag[:i]
+			use, ok = wrappers[name]
+		}
+	}
+	if !ok {
+		return "", "", 0, false
+	}
+	if selfClosed {
+		return "", t[gt+1:], use, true
+	}
+	end := strings.Index(t[gt+1:], "</"+name+">")
+	if end < 0 {
+		return "", "", 0, false
+	}
+	inside = t[gt+1 : gt+1+end]
+	return inside, t[gt+1+end+len(name)+3:], use, true
+}
+
+// Command returns a slash command that stands in an echo envelope, as a person
+// would have typed it ("/plan tidy the parser"), and its arguments alone.
+func Command(text string) (line, args string, ok bool) {
+	name, found := between(text, "<command-name>", "</command-name>")
+	if !found {
+		return "", "", false
+	}
+	args, _ = between(text, "<command-args>", "</command-args>")
+	name, args = strings.TrimSpace(name), strings.TrimSpace(args)
+	return strings.TrimSpace("/" + strings.TrimPrefix(name, "/") + " " + args), args, true
+}
+
+func between(s, open, end string) (string, bool) {
+	i := strings.Index(s, open)
+	if i < 0 {
+		return "", false
+	}
+	s = s[i+len(open):]
+	j := strings.Index(s, end)
+	if j < 0 {
+		return "", false
+	}
+	return s[:j], true
+}

@@ -1,0 +1,101 @@
+package transcript
+
+import (
+	"path"
+	"regexp"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// titleRunes is the length titles are cut to, at a word.
+const titleRunes = 100
+
+// placeholder matches titles that agents set before they know better.
+var placeholder = regexp.MustCompile(`(?i)^(?:(?:new|child) session - \d{4}-\d\d-\d\d\S*|new agent|new chat|new conversation|untitled|warmup|chat|session)$`)
+
+// slashCommand matches a line that is a command and nothing more; a path such
+// as "/usr/local gives an error" is not one.
+var slashCommand = regexp.MustCompile(`^/[A-Za-z][\w:.-]{0,40}$`)
+
+// CleanTitle makes one plain line of a title: control characters and line
+// breaks become spaces, runs of space one, cut to about 100 characters at a
+// word. "" for a placeholder.
+func CleanTitle(s string) string {
+	if len(s) > 8*titleRunes {
+		s = s[:8*titleRunes]
+	}
+	s = strings.ToValidUTF8(s, "\uFFFD")
+	s = strings.Join(strings.FieldsFunc(s, func(r rune) bool {
+		return unicode.IsSpace(r) || unicode.IsControl(r) || r == '\u2028' || r == '\u2029' || unicode.Is(unicode.Bidi_Control, r)
+	}), " ")
+	if placeholder.MatchString(s) {
+		return ""
+	}
+	if utf8.RuneCountInString(s) <= titleRunes {
+		return s
+	}
+	cut := string([]rune(s)[:titleRunes])
+	if i := strings.LastIndexByte(cut, ' '); i > len(cut)/2 {
+		cut = cut[:i]
+	}
+	return strings.TrimRight(cut, " ,.;:-") + "…"
+}
+
+// PromptTitle derives a title from a typed prompt: its first line that is
+// neither empty nor a bare slash command. text must already be free of
+// envelopes (Typed). "" when there is none.
+func PromptTitle(text string) string {
+	if len(text) > 1<<16 {
+		text = text[:1<<16]
+	}
+	for line := range strings.Lines(text) {
+		line = strings.TrimSpace(line)
+		if line == "" || slashCommand.MatchString(line) || strings.Trim(line, "#-=*_`~>") == "" {
+			continue
+		}
+		if t := CleanTitle(strings.TrimLeft(line, "# ")); t != "" {
+			return t
+		}
+	}
+	return ""
+}
+
+var strength = map[TitleSource]int{"": 0, TitleFallback: 1, TitleReply: 2, TitlePrompt: 3, TitleAgent: 4, TitleUser: 5}
+
+// SetTitle offers a title. A stronger source replaces a weaker one; of equal
+// ones the first prompt or reply stays, while the latest name that a person or
+// the agent gave wins.
+func (h *Header) SetTitle(text string, from TitleSource) {
+	text = CleanTitle(text)
+	if text == "" {
+		return
+	}
+	have, now := strength[h.TitleSource], strength[from]
+	if now > have || now == have && now >= strength[TitleAgent] {
+		h.Title, h.TitleSource = text, from
+	}
+}
+
+// FinishTitle makes sure that the title is not empty: project and date, else
+// the agent's label and the start of the session's id.
+func (h *Header) FinishTitle(label string) {
+	if h.Title != "" {
+		return
+	}
+	h.TitleSource = TitleFallback
+	project := path.Base(strings.ReplaceAll(h.CWD, `\`, "/"))
+	if h.CWD != "" && project != "/" && project != "." && !h.CreatedAt.IsZero() {
+		h.Title = CleanTitle(project + " " + h.CreatedAt.UTC().Format("2006-01-02"))
+	}
+	if h.Title == "" {
+		id := h.SessionID
+		if len(id) > 8 {
+			id = strings.ToValidUTF8(id[:8], "")
+		}
+		h.Title = strings.TrimSpace(label + " " + CleanTitle(id))
+	}
+	if h.Title == "" {
+		h.Title = "session"
+	}
+}
