@@ -1,0 +1,75 @@
+package analysis_test
+
+import (
+	"testing"
+
+	"github.com/sessionls/sessionls/index/analysis"
+)
+
+func TestAppend(t *testing.T) {
+	for _, tt := range []struct{ name, text, main, side string }{
+		{"empty", "", "", ""},
+		{"only separators", " \x00\x01\xff\xed\xa0\x80\"'() \n", "", ""},
+		{"prose", "The end. (It) \"works\", now!", "the end it works now ", ""},
+		{"camel case", "resolveTerminalPath", "resolve terminal path ", "resolveterminalpath "},
+		{"snake case", "resolve_terminal_path", "resolve terminal path ", "resolveterminalpath "},
+		{"kebab case", "resolve-terminal-path", "resolve terminal path ", "resolveterminalpath "},
+		{"pascal case", "ResolveTerminalPath", "resolve terminal path ", "resolveterminalpath "},
+		{"abbreviation in front", "HTTPServer", "http server ", "httpserver "},
+		{"abbreviation in the middle", "parseJSONBody", "parse json body ", "parsejsonbody "},
+		{"plural abbreviation", "URLs getIDs", "urls get ids ", "getids "},
+		{"letters and digits", "E0308 utf8 sha256 http2 MD5SUM", "e0308 utf8 sha256 http2 md5sum ", ""},
+		{"digit before upper case", "HTTP2Server base64URL 10Mb", "http2 server base64 url 10mb ", "http2server base64url "},
+		{"short camel case", "iOS", "i os ", "ios "},
+		{"every level of an identifier", "my_fooBar.baz", "my foo bar baz ", "foobar myfoobar myfoobarbaz "},
+		{"several underscores", "mcp__srv__tool __init__", "mcp srv tool init ", "mcpsrvtool "},
+		{"a dash between words joins nothing", "this -- that a--b", "this that a b ", ""},
+		{"address, version, date, UUID", "10.0.0.5 v1.2.3 2024-01-02T10 550e8400-e29b-41d4-a716-446655440000",
+			"10 0 0 5 v1 2 3 2024 01 02t10 550e8400 e29b 41d4 a716 446655440000 ", ""},
+		{"path by segment", "src/parser/zvakox_lexer.rs", "src parser zvakox lexer rs ", "zvakoxlexer zvakoxlexerrs "},
+		{"side terms once", "fooBar foo_bar foo-bar", "foo bar foo bar foo bar ", "foobar "},
+		{"apostrophes", "it's it’s itʼs", "it s it s it s ", ""},
+		{"special words", "C++ c++17 C# F# g++ .NET i++ a.net c+++", "c c 17 c f g net i a net c ", "c++ c# f# g++ .net anet "},
+		{"special word in Chinese", "使用.NET开发", "使用 用 net 开发 发 ", ".net "},
+		{"case and diacritics", "CAFÉ CAFE\u0301 Straße STRASSE Łódź İstanbul", "cafe cafe strasse strasse lodz istanbul ", ""},
+		{"case change with diacritics", "éÉtat e\u0301E\u0301tat", "e etat e etat ", "eetat "},
+		{"Greek and Cyrillic", "ΟΔΟΣ οδος Ёлка ЕЛКА", "οδοσ οδοσ елка елка ", ""},
+		{"vowel signs stay", "हिन्दी", "हिन्दी ", ""},
+		{"ligatures and full width", "ﬁle ＨＴＴＰ＿ｓｅｒｖｅｒ　１２", "file http server 12 ", "httpserver "},
+		{"soft hyphen and zero width joiner", "foo\u00adbar foo\u200dbar", "foobar foobar ", ""},
+		{"one Chinese character", "索", "索 ", ""},
+		{"Chinese", "索引服务", "索引 引服 服务 务 ", ""},
+		{"Chinese punctuation", "索引，服务。", "索引 引 服务 务 ", ""},
+		{"glued", "重跑gen-itgc后", "重跑 跑 gen itgc 后 ", "genitgc "},
+		{"supplementary plane", "𠮷野", "𠮷野 野 ", ""},
+		{"kana with a long vowel", "テスト・データ", "テス スト ト デー ータ タ ", ""},
+		{"half-width katakana", "ｶﾞｲﾄﾞ", "ガイ イド ド ", ""},
+		{"decomposed kana and Hangul", "か\u3099 \u1112\u1161\u11ab", "が 한 ", ""},
+		{"Hangul", "한국어", "한국 국어 어 ", ""},
+		{"Thai keeps its marks", "ที่", "ที ี่ ่ ", ""},
+		{"Lao, Khmer, Burmese", "ລາວ ខ្មែ မြန်", "ລາ າວ ວ ខ្ ្ម មែ ែ မြ ြန န် ် ", ""},
+		{"emoji", "done✅🚀🔥", "done ✅ 🚀 🔥 ", ""},
+		{"emoji with modifiers", "👩\u200d💻 👍🏽 ❤\ufe0f 1\ufe0f\u20e3", "👩 💻 👍 ❤ 1 ", ""},
+		{"flags", "🇩🇪🇫🇷", "🇩🇪 🇫🇷 ", ""},
+		{"decoration is no text", "│ ── → ▓ ⠋ •", "", ""},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			a := analysis.New()
+			main, side, n := a.Append(nil, nil, tt.text)
+			if string(main) != tt.main {
+				t.Errorf("main = %q, want %q", main, tt.main)
+			}
+			if string(side) != tt.side {
+				t.Errorf("side = %q, want %q", side, tt.side)
+			}
+			count := 0
+			a.Tokens(tt.text, func(analysis.Token) bool { count++; return true })
+			if n != count {
+				t.Errorf("Append counts %d terms, Tokens %d", n, count)
+			}
+			if got := a.AppendMain([]byte("x "), tt.text); string(got) != "x "+tt.main {
+				t.Errorf("AppendMain = %q", got)
+			}
+		})
+	}
+}
