@@ -16,6 +16,14 @@ type Parser struct {
 	Agents []string
 }
 
+// agents is the caller's own list of the known ids.
+func (p Parser) agents() []string {
+	if p.Agents == nil {
+		return Agents()
+	}
+	return slices.Clone(p.Agents)
+}
+
 // ParseSearchSessions reads the request of searchSessions.
 func (p Parser) ParseSearchSessions(raw []byte) (SearchSessionsRequest, error) {
 	r := newReader(raw)
@@ -105,13 +113,10 @@ func (p Parser) filters(parent reader) Filters {
 	if !ok {
 		return filters
 	}
-	known := p.Agents
-	if known == nil {
-		known = Agents()
-	}
+	known := p.agents()
 	filters.Agents = noneIfEmpty(r.texts("agents", func(s string) {
 		if !slices.Contains(known, s) {
-			r.keep(NotAllowed(r.path+"agents", s, slices.Clone(known)))
+			r.keep(NotAllowed(r.path+"agents", s, known))
 		}
 	}))
 	filters.ScopePaths = noneIfEmpty(scopePaths(r))
