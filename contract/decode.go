@@ -281,8 +281,11 @@ func (r reader) instantRange(name string) *InstantRange {
 	return out
 }
 
+// floorInstant and ceilInstant round a bound to milliseconds. An offset can
+// put it beyond the years that the wire can express, where no session is: the
+// last year that can be will do.
 func floorInstant(t time.Time) *Instant {
-	i := InstantOf(t)
+	i := min(max(InstantOf(t), minInstant), maxInstant)
 	return &i
 }
 
@@ -291,6 +294,7 @@ func ceilInstant(t time.Time) *Instant {
 	if i.Time().Before(t) {
 		i++
 	}
+	i = min(max(i, minInstant), maxInstant)
 	return &i
 }
 
@@ -357,7 +361,9 @@ func kindOf(raw []byte) string {
 	case 'f':
 		return "false"
 	case 'n':
-		return "null"
+		if string(bytes.TrimSpace(raw)) == "null" {
+			return "null"
+		}
 	}
 	if raw[0] == '-' || (raw[0] >= '0' && raw[0] <= '9') {
 		return "a number"
