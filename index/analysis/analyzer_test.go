@@ -1,9 +1,13 @@
 package analysis_test
 
 import (
+	"strings"
 	"testing"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/sessionls/sessionls/index/analysis"
+	"golang.org/x/text/unicode/norm"
 )
 
 func TestAppend(t *testing.T) {
@@ -71,5 +75,38 @@ func TestAppend(t *testing.T) {
 				t.Errorf("AppendMain = %q", got)
 			}
 		})
+	}
+}
+
+// TestEveryCharacter asks of all characters of Unicode what no table of examples can.
+func TestEveryCharacter(t *testing.T) {
+	const iotaBelow = 0x0345 // a mark with a letter for its upper case
+	a := analysis.New()
+	terms := func(s string) string { return string(a.AppendMain(nil, s)) }
+	for r := rune(0); r <= unicode.MaxRune; r++ {
+		if !utf8.ValidRune(r) {
+			continue
+		}
+		s := string(r)
+		got := terms(s)
+		if !unicode.In(r, unicode.Co, unicode.Cn) {
+			checkTokens(t, "a"+s+"b"+s)
+		}
+		if nfd := norm.NFD.String(s); nfd != s && terms(nfd) != got {
+			t.Errorf("%U %q: terms %q, of its decomposition %q", r, s, got, terms(nfd))
+		}
+		for f := unicode.SimpleFold(r); f != r; f = unicode.SimpleFold(f) {
+			if other := terms(string(f)); other != got && r != iotaBelow && f != iotaBelow {
+				t.Errorf("%U %q: terms %q, of %U %q: %q", r, s, got, f, string(f), other)
+			}
+		}
+		// What a query shows of the vocabulary must mean the same when it is searched for.
+		if again := terms(got); again != got {
+			t.Errorf("%U %q: terms %q, analysed again %q", r, s, got, again)
+		}
+		bare := strings.TrimFunc(norm.NFKD.String(s), func(r rune) bool { return r == ' ' || unicode.Is(unicode.Mn, r) })
+		if (unicode.IsLetter(r) || unicode.IsDigit(r)) && got == "" && bare != "" && bare != "ʻ" && bare != "ʼ" {
+			t.Errorf("%U %q: a letter or digit without a term", r, s)
+		}
 	}
 }

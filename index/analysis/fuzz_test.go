@@ -36,7 +36,15 @@ func checkTokens(t *testing.T, text string) {
 	})
 }
 
-func boundary(s string, i int) bool { return i == len(s) || utf8.RuneStart(s[i]) }
+// boundary reports whether s[:i] ends with a character; an invalid byte is one.
+func boundary(s string, i int) bool {
+	for at := range s {
+		if at >= i {
+			return at == i
+		}
+	}
+	return i == len(s)
+}
 
 func FuzzAnalyse(f *testing.F) {
 	for _, s := range seeds {
@@ -112,8 +120,8 @@ func FuzzQuery(f *testing.F) {
 				}
 			}
 		}
-		if l := strings.TrimSpace(query); l != "" && !analysis.NewLiteral(l).In(text+query) {
-			t.Fatalf("literal %q is not in %q", l, text+query)
+		if l := strings.TrimSpace(query); l != "" && !analysis.NewLiteral(l).In(text+" "+query) {
+			t.Fatalf("literal %q is not in %q", l, text+" "+query)
 		}
 	})
 }

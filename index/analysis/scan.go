@@ -299,6 +299,7 @@ func (a *Analyzer) word(i int) int {
 			var g *glyph
 			g, size = a.at(i)
 			c, out = g.class, g.out
+			p.marks = p.marks || c.word() && g.comb
 		} else if c.word() {
 			b := text[i]
 			if c == classUpper {
@@ -330,7 +331,6 @@ func (a *Analyzer) word(i int) int {
 		case classDigit:
 			upper = 0
 		case classMark:
-			p.marks = true
 		case classStrip:
 			i += size
 			p.end = i

@@ -56,7 +56,7 @@ var byteClass = func() (t [256]class) {
 type glyph struct {
 	r     rune
 	class class
-	comb  bool   // may compose with the character before it
+	comb  bool   // composes with what stands next to it: the term must be brought into normal form
 	out   string // what is indexed in its place
 }
 
@@ -82,6 +82,8 @@ var strippedMarks = &unicode.RangeTable{R16: []unicode.Range16{
 	{Lo: 0x1DC0, Hi: 0x1DFF, Stride: 1},
 	{Lo: 0x20D0, Hi: 0x20FF, Stride: 1}, // for symbols, the keycap among them
 	{Lo: 0xFE20, Hi: 0xFE2F, Stride: 1},
+}, R32: []unicode.Range32{
+	{Lo: 0x1D165, Hi: 0x1D1AD, Stride: 1}, // musical symbols
 }}
 
 // emoji are the blocks of pictographs. Arrows, box drawing, block elements and braille stay out: they
@@ -112,8 +114,11 @@ var emoji = &unicode.RangeTable{
 // foldedLetters are letters whose stroke or ligature is no combining mark in Unicode, so that
 // decomposition leaves them alone although people type them without it.
 var foldedLetters = map[rune]string{
-	'ß': "ss", 'ς': "σ", 'ı': "i", 'ø': "o", 'ł': "l", 'đ': "d", 'ħ': "h", 'ŧ': "t", 'æ': "ae", 'œ': "oe",
+	'ß': "ss", 'ø': "o", 'ł': "l", 'đ': "d", 'ħ': "h", 'ŧ': "t", 'æ': "ae", 'œ': "oe",
 }
+
+// apostropheLetter is an apostrophe although its category is that of letters.
+const apostropheLetter = 0x02BC
 
 // describe classifies a character that is not ASCII and folds it.
 func describe(r rune) glyph {
@@ -127,7 +132,7 @@ func describe(r rune) glyph {
 	case r == 0x2010 || r == 0x2011: // hyphens proper
 		g.class, g.out = classJoin, "-"
 		return g
-	case r == 0x02BB || r == 0x02BC: // letters by category, apostrophes by use
+	case r == 0x02BB || r == apostropheLetter: // letters by category, apostrophes by use
 		return g
 	case r == 0x200B:
 		g.class = classBreak
@@ -163,10 +168,11 @@ func describe(r rune) glyph {
 		if g.out == "" {
 			g.class = classStrip
 		}
+		g.comb = strings.ContainsFunc(g.out, unicode.IsMark)
 	case unicode.Is(unicode.Nd, r):
 		g.class, g.out = classDigit, norm.NFKD.String(string(r))
 	case unicode.IsMark(r):
-		g.class, g.out = classMark, norm.NFD.String(string(r))
+		g.class, g.out, g.comb = classMark, norm.NFD.String(string(r)), true
 	}
 	return g
 }
@@ -204,12 +210,14 @@ func unspaced(r rune) (string, bool) {
 func foldLetters(s string) string {
 	var b strings.Builder
 	for _, d := range s {
-		d = unicode.ToLower(d)
-		if f, ok := foldedLetters[d]; ok {
-			b.WriteString(f)
+		mark := unicode.IsMark(d)
+		if mark && unicode.Is(strippedMarks, d) || !mark && !unicode.IsLetter(d) && !unicode.IsNumber(d) || d == apostropheLetter {
 			continue
 		}
-		if unicode.IsLetter(d) || unicode.IsNumber(d) || unicode.IsMark(d) && !unicode.Is(strippedMarks, d) {
+		d = unicode.ToLower(unicode.ToUpper(d)) // by way of upper case, where the variants of one letter meet
+		if f, ok := foldedLetters[d]; ok {
+			b.WriteString(f)
+		} else {
 			b.WriteRune(d)
 		}
 	}
