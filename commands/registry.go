@@ -88,9 +88,12 @@ func (r *Registry) WithPrefix(prefix string) *Registry { return New(r.service, r
 // the contract.
 func (r *Registry) Names() []string { return slices.Clone(r.names) }
 
-// Quick reports whether the command must not wait for a turn among the heavy ones. It is
-// false for an unknown name.
-func (r *Registry) Quick(name string) bool { return r.byName[name].quick }
+// Heavy reports whether the command may have to wait for its turn. It is false for
+// an unknown name.
+func (r *Registry) Heavy(name string) bool {
+	cmd, ok := r.byName[name]
+	return ok && !cmd.quick
+}
 
 // Run runs the command with that full name. arguments are those of a
 // workspace/executeCommand: one object, or none for {}. The answer is JSON. Every

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"runtime"
+	"strconv"
 	"strings"
 	"testing"
 )
@@ -76,14 +77,7 @@ func body(s *stream) (string, error) {
 }
 
 func frame(s string) string {
-	return "Content-Length: " + itoa(len(s)) + "\r\n\r\n" + s
-}
-
-func itoa(n int) string {
-	if n < 10 {
-		return string(rune('0' + n))
-	}
-	return itoa(n/10) + itoa(n%10)
+	return "Content-Length: " + strconv.Itoa(len(s)) + "\r\n\r\n" + s
 }
 
 func TestBodies(t *testing.T) {
