@@ -146,3 +146,17 @@ type Reader interface {
 	// if the agent has none.
 	ResumeArgs(sessionID string) []string
 }
+
+// Better reports whether s is preferred over o as the copy of one session that
+// is read: class, then size, then the newer file. Of equals the lower path.
+func (s Source) Better(o Source) bool {
+	switch {
+	case s.Class != o.Class:
+		return s.Class > o.Class
+	case s.Size != o.Size:
+		return s.Size > o.Size
+	case !s.ModTime.Equal(o.ModTime):
+		return s.ModTime.After(o.ModTime)
+	}
+	return s.Path < o.Path
+}

@@ -1,0 +1,82 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+)
+
+// ErrNoEvent says that a row or position belongs to no stored event.
+var ErrNoEvent = errors.New("no such event")
+
+// EventAt reads the event of an FTS row, and which of its rows it is (see
+// Chunk).
+func (s *Snapshot) EventAt(ctx context.Context, of *Session, row int64) (e *Stored, chunk int, err error) {
+	var data []byte
+	var first int64
+	err = s.tx.QueryRowContext(ctx, `SELECT first_row, data FROM block WHERE session = ? AND first_row BETWEEN 1 AND ? ORDER BY first_row DESC LIMIT 1`, of.ID, row).Scan(&first, &data)
+	if errors.Is(err, sql.ErrNoRows) {
+		return nil, 0, ErrNoEvent
+	}
+	if err != nil {
+		return nil, 0, fmt.Errorf("read an event: %w", err)
+	}
+	at := int(row - first)
+	err = decodeBlock(data, func(x *Stored) bool {
+		if x.Rows > 0 && x.rowAt <= at && at < x.rowAt+x.Rows {
+			e, chunk = x, at-x.rowAt
+			return false
+		}
+		return true
+	})
+	if err != nil {
+		return nil, 0, err
+	}
+	if e == nil {
+		return nil, 0, ErrNoEvent
+	}
+	e.Surface = of.surfaces.at(e.Seq)
+	return e, chunk, nil
+}
+
+// Events calls f for the events of a session from position from on, in order,
+// until f returns false.
+func (s *Snapshot) Events(ctx context.Context, of *Session, from int, f func(*Stored) bool) error {
+	// The ids first: a block is decoded while its row is not held open.
+	rows, err := s.tx.QueryContext(ctx, `SELECT id FROM block WHERE session = ?1 AND first_seq >= coalesce((SELECT max(first_seq) FROM block WHERE session = ?1 AND first_seq <= ?2), 0) ORDER BY first_seq`, of.ID, from)
+	if err != nil {
+		return fmt.Errorf("list events: %w", err)
+	}
+	var ids []int64
+	for rows.Next() {
+		var id int64
+		if err := rows.Scan(&id); err != nil {
+			rows.Close()
+			return fmt.Errorf("list events: %w", err)
+		}
+		ids = append(ids, id)
+	}
+	if err := errors.Join(rows.Err(), rows.Close()); err != nil {
+		return fmt.Errorf("list events: %w", err)
+	}
+	for _, id := range ids {
+		var data []byte
+		if err := s.tx.QueryRowContext(ctx, `SELECT data FROM block WHERE id = ?`, id).Scan(&data); err != nil {
+			return fmt.Errorf("read events: %w", err)
+		}
+		more := true
+		err := decodeBlock(data, func(e *Stored) bool {
+			if e.Seq < from {
+				return true
+			}
+			e.Surface = of.surfaces.at(e.Seq)
+			more = f(e)
+			return more
+		})
+		if err != nil || !more {
+			return err
+		}
+	}
+	return nil
+}

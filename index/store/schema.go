@@ -1,0 +1,202 @@
+package store
+
+import (
+	"context"
+	"crypto/rand"
+	"database/sql"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/mattn/go-sqlite3"
+)
+
+// schemaVersion is raised when the tables or the meaning of their contents
+// change; a database of another version is set aside and rebuilt.
+const schemaVersion = 1
+
+// firstRow is where row ids start: bulk batches below, live appends above.
+const firstRow = int64(1) << 40
+
+// batchRows is how many row ids a bulk batch reserves.
+const batchRows = int64(1) << 20
+
+// The tokenizer splits at spaces only: every other ASCII character that a
+// term may hold is named as part of terms, and non-ASCII ones are anyway.
+const schema = `
+CREATE TABLE meta(key TEXT PRIMARY KEY, value) WITHOUT ROWID;
+CREATE TABLE source(
+  id INTEGER PRIMARY KEY, agent TEXT NOT NULL, path TEXT NOT NULL, key TEXT NOT NULL, root TEXT NOT NULL,
+  hint_id TEXT NOT NULL, class INTEGER NOT NULL, size INTEGER NOT NULL, mtime INTEGER NOT NULL, signature TEXT NOT NULL,
+  state TEXT NOT NULL, fails INTEGER NOT NULL DEFAULT 0, error TEXT NOT NULL DEFAULT '',
+  bytes INTEGER NOT NULL DEFAULT 0, head INTEGER NOT NULL DEFAULT 0, tail INTEGER NOT NULL DEFAULT 0, carry BLOB,
+  version INTEGER NOT NULL DEFAULT 0, bad INTEGER NOT NULL DEFAULT 0, torn INTEGER NOT NULL DEFAULT 0, partial TEXT NOT NULL DEFAULT '',
+  UNIQUE(agent, path, key)
+);
+CREATE INDEX source_hint ON source(agent, hint_id);
+CREATE TABLE session(
+  id INTEGER PRIMARY KEY AUTOINCREMENT, agent TEXT NOT NULL, sid TEXT NOT NULL, source INTEGER NOT NULL,
+  title TEXT NOT NULL, title_source TEXT NOT NULL, cwd TEXT, cwd_key TEXT NOT NULL, cwd_fold TEXT NOT NULL, repo_fold TEXT NOT NULL,
+  path TEXT NOT NULL, path_fold TEXT NOT NULL, branch TEXT, model TEXT, models TEXT NOT NULL, repo_url TEXT,
+  created INTEGER, updated INTEGER, grown INTEGER NOT NULL, messages INTEGER NOT NULL, events INTEGER NOT NULL,
+  relation TEXT NOT NULL, parent TEXT, parent_event TEXT, evidence TEXT, inherited INTEGER NOT NULL, inherited_known INTEGER NOT NULL,
+  inherited_ids BLOB, depth INTEGER NOT NULL, automated INTEGER NOT NULL, entrypoint TEXT NOT NULL, format TEXT NOT NULL,
+  warnings TEXT NOT NULL, presence TEXT NOT NULL, epoch INTEGER NOT NULL, surfaces BLOB, head_row INTEGER NOT NULL, head_text TEXT NOT NULL,
+  UNIQUE(agent, sid)
+);
+CREATE INDEX session_source ON session(source);
+CREATE INDEX session_updated ON session(updated);
+CREATE INDEX session_parent ON session(agent, parent) WHERE parent IS NOT NULL;
+CREATE TABLE place(session INTEGER NOT NULL, key TEXT NOT NULL, PRIMARY KEY(session, key)) WITHOUT ROWID;
+CREATE INDEX place_key ON place(key);
+CREATE TABLE file(session INTEGER NOT NULL, path TEXT NOT NULL, PRIMARY KEY(session, path)) WITHOUT ROWID;
+CREATE TABLE block(id INTEGER PRIMARY KEY, session INTEGER NOT NULL, first_seq INTEGER NOT NULL, first_row INTEGER NOT NULL, data BLOB NOT NULL);
+CREATE INDEX block_session ON block(session, first_seq);
+CREATE INDEX block_row ON block(session, first_row);
+CREATE TABLE span(first INTEGER PRIMARY KEY, session INTEGER NOT NULL, info BLOB NOT NULL);
+CREATE INDEX span_session ON span(session);
+CREATE VIRTUAL TABLE ft USING fts5(u, a, t, h, x, y, m, content='', contentless_delete=1, detail=full,
+  tokenize="ascii tokenchars '!#$%&()*+,-./:;<=>?@[\]^_` + "`" + `{|}~'");
+`
+
+// Column names of the FTS table; see the package comment.
+const (
+	colUser      = "u"
+	colAssistant = "a"
+	colTool      = "t"
+	colHead      = "h"
+	colSide      = "x"
+	colToolSide  = "y"
+	colMark      = "m"
+)
+
+// dsn builds a data source name. The path is escaped because the driver parses
+// it as a URI ("%41", "?" and "#" are legal in file names), and mode=ro is only
+// honoured with the file: prefix.
+func dsn(path string, writer bool) string {
+	q := url.Values{}
+	q.Set("_busy_timeout", "5000")
+	q.Set("_stmt_cache_size", "64")
+	if writer {
+		q.Set("_journal_mode", "WAL")
+		q.Set("_synchronous", "NORMAL")
+		// A deferred transaction that reads before it writes fails at once with
+		// BUSY_SNAPSHOT when another writer was in between.
+		q.Set("_txlock", "immediate")
+		q.Set("_cache_size", "-16384")
+	} else {
+		q.Set("mode", "ro")
+		q.Set("_query_only", "1")
+		q.Set("_cache_size", "-8192")
+	}
+	escaped := (&url.URL{Path: filepath.ToSlash(path)}).EscapedPath()
+	return "file:" + strings.ReplaceAll(escaped, "?", "%3F") + "?" + q.Encode()
+}
+
+// create makes the tables of an empty database in one transaction.
+func create(ctx context.Context, db *sql.DB) error {
+	tx, err := db.BeginTx(ctx, nil)
+	if err != nil {
+		return fmt.Errorf("create index: %w", err)
+	}
+	defer tx.Rollback()
+	var tables int
+	if err := tx.QueryRow(`SELECT count(*) FROM sqlite_schema WHERE name = 'meta'`).Scan(&tables); err != nil {
+		return fmt.Errorf("look at index: %w", err)
+	}
+	if tables > 0 {
+		return nil
+	}
+	if _, err := tx.Exec(schema); err != nil {
+		return fmt.Errorf("create index tables: %w", err)
+	}
+	id := make([]byte, 15)
+	if _, err := rand.Read(id); err != nil {
+		return fmt.Errorf("mint index identity: %w", err)
+	}
+	_, err = tx.Exec(`INSERT INTO meta VALUES('schema',?),('identity',?),('generation',1),('bulk_low',?),('span_deletes',0)`,
+		schemaVersion, base64.RawURLEncoding.EncodeToString(id), firstRow)
+	if err != nil {
+		return fmt.Errorf("mint index identity: %w", err)
+	}
+	if err := tx.Commit(); err != nil {
+		return fmt.Errorf("create index: %w", err)
+	}
+	return nil
+}
+
+// ErrForeign is returned for a database that this version cannot use: another
+// schema version, or no index at all.
+var ErrForeign = errors.New("the index was made by another version")
+
+// ErrDamaged is returned for a database that SQLite calls corrupt, or whose
+// blocks cannot be decoded.
+var ErrDamaged = errors.New("the index is damaged")
+
+func checkVersion(ctx context.Context, db *sql.DB) error {
+	var version int
+	err := db.QueryRowContext(ctx, `SELECT value FROM meta WHERE key = 'schema'`).Scan(&version)
+	switch {
+	case IsDamage(err):
+		return fmt.Errorf("%w: %w", ErrDamaged, err)
+	case err != nil && (errors.Is(err, sql.ErrNoRows) || strings.Contains(err.Error(), "no such table")):
+		return ErrForeign
+	case err != nil:
+		return fmt.Errorf("read index version: %w", err)
+	case version != schemaVersion:
+		return ErrForeign
+	}
+	return nil
+}
+
+// IsDamage reports whether an error says that the database file itself is
+// broken, so that it must be rebuilt.
+func IsDamage(err error) bool {
+	if errors.Is(err, ErrDamaged) {
+		return true
+	}
+	var e sqlite3.Error
+	return errors.As(err, &e) && (e.Code == sqlite3.ErrCorrupt || e.Code == sqlite3.ErrNotADB || e.Code == sqlite3.ErrFormat)
+}
+
+// Files are the database and its sidecars.
+func Files(path string) []string {
+	return []string{path, path + "-wal", path + "-shm", path + "-journal"}
+}
+
+// Remove deletes the database and its sidecars. Missing ones are no error.
+func Remove(path string) error {
+	var errs []error
+	for _, p := range Files(path) {
+		if err := os.Remove(p); err != nil && !errors.Is(err, os.ErrNotExist) {
+			errs = append(errs, fmt.Errorf("delete index: %w", err))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// SetAside renames a database that cannot be used, so that nothing is lost
+// that a person may still want; an older one set aside before is replaced. The
+// log beside it is dropped, it cannot be replayed under another name.
+func SetAside(path string) (string, error) {
+	aside := path + ".damaged"
+	if err := os.Rename(path, aside); err != nil && !errors.Is(err, os.ErrNotExist) {
+		return "", fmt.Errorf("set damaged index aside: %w", err)
+	}
+	return aside, Remove(path)
+}
+
+// Bytes is the size of the database and its sidecars on disk.
+func Bytes(path string) int64 {
+	var n int64
+	for _, p := range Files(path) {
+		if info, err := os.Stat(p); err == nil {
+			n += info.Size()
+		}
+	}
+	return n
+}

@@ -1,0 +1,371 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"encoding/binary"
+	"encoding/json"
+	"fmt"
+	"sort"
+	"strings"
+	"time"
+
+	"github.com/sessionls/sessionls/index/transcript"
+)
+
+// Filter selects sessions. All clauses must hold; a nil clause holds always,
+// an empty list never.
+type Filter struct {
+	Agents []string
+	// Under are comparison keys (contract.PathKey) of folders that the cwd, or
+	// another folder the session worked in, equals or lies below.
+	Under        []string
+	Since, Until *time.Time // of the update time, inclusive
+	IDs          []string
+	CWDs         []*string // exact; nil matches sessions without
+	Parents      []*string
+	CreatedFrom  *time.Time
+	CreatedTo    *time.Time
+	Presence     []string
+	// Active asks whether the transcript grew after ActiveSince.
+	Active      *bool
+	ActiveSince time.Time
+	Relations   []string
+	Automated   *bool
+	Branches    []string
+	Models      []string
+	Files       []string // paths or path suffixes at a segment
+	// Repo, Path and BranchLike are substrings that must all be found, without
+	// regard to case: in the last two segments of the cwd, in the cwd (and in
+	// the transcript's path if PathOfFile), in the branch.
+	Repo, Path, BranchLike, ModelLike []string
+	PathOfFile                        bool
+}
+
+// IsZero reports whether the filter lets every session pass.
+func (f *Filter) IsZero() bool {
+	w, _ := f.where()
+	return w == ""
+}
+
+// where renders the filter. Lists go in as one JSON parameter each, so their
+// length is not bounded by SQLite's limit on parameters.
+func (f *Filter) where() (string, []any) {
+	var conds []string
+	var args []any
+	add := func(cond string, a ...any) {
+		conds = append(conds, cond)
+		args = append(args, a...)
+	}
+	list := func(column string, values []string) {
+		if values != nil {
+			add(column+` IN (SELECT value FROM json_each(?))`, jsonList(values))
+		}
+	}
+	nullable := func(column string, values []*string) {
+		if values == nil {
+			return
+		}
+		var some []string
+		null := false
+		for _, v := range values {
+			if v == nil {
+				null = true
+			} else {
+				some = append(some, *v)
+			}
+		}
+		cond := column + ` IN (SELECT value FROM json_each(?))`
+		if null {
+			cond = `(` + cond + ` OR ` + column + ` IS NULL)`
+		}
+		add(cond, jsonList(some))
+	}
+	like := func(column string, values []string) {
+		for _, v := range values {
+			add(`instr(coalesce(`+column+`,''), ?) > 0`, strings.ToLower(v))
+		}
+	}
+	list(`agent`, f.Agents)
+	list(`sid`, f.IDs)
+	nullable(`cwd`, f.CWDs)
+	nullable(`parent`, f.Parents)
+	list(`presence`, f.Presence)
+	list(`relation`, f.Relations)
+	list(`branch`, f.Branches)
+	if f.Under != nil {
+		var any []string
+		for _, k := range f.Under {
+			// '0' follows '/' in order: the range holds everything below the folder.
+			below := strings.TrimSuffix(k, "/")
+			any = append(any, `key = ? OR key >= ? AND key < ?`)
+			args = append(args, k, below+"/", below+"0")
+		}
+		conds = append(conds, `id IN (SELECT session FROM place WHERE `+orNone(any)+`)`)
+	}
+	if f.Models != nil {
+		var any []string
+		for _, m := range f.Models {
+			any = append(any, `instr(models, ?) > 0`)
+			args = append(args, joinLines([]string{m}))
+		}
+		conds = append(conds, `(`+orNone(any)+`)`)
+	}
+	if f.Files != nil {
+		var any []string
+		for _, p := range f.Files {
+			p = strings.ReplaceAll(p, `\`, "/")
+			any = append(any, `path = ? OR path LIKE ? ESCAPE '\'`)
+			args = append(args, p, `%/`+escapeLike(strings.TrimPrefix(p, "/")))
+		}
+		conds = append(conds, `id IN (SELECT session FROM file WHERE `+orNone(any)+`)`)
+	}
+	instants := func(column, op string, t *time.Time) {
+		if t != nil {
+			add(column+` `+op+` ?`, t.UnixMilli())
+		}
+	}
+	instants(`updated`, `>=`, f.Since)
+	instants(`updated`, `<=`, f.Until)
+	instants(`created`, `>=`, f.CreatedFrom)
+	instants(`created`, `<=`, f.CreatedTo)
+	if f.Active != nil {
+		op := `<`
+		if *f.Active {
+			op = `>=`
+		}
+		add(`grown `+op+` ?`, f.ActiveSince.UnixMilli())
+	}
+	if f.Automated != nil {
+		add(`automated = ?`, *f.Automated)
+	}
+	like(`repo_fold`, f.Repo)
+	if f.PathOfFile {
+		like(`(cwd_fold || ' ' || path_fold)`, f.Path)
+	} else {
+		like(`cwd_fold`, f.Path)
+	}
+	like(`lower(branch)`, f.BranchLike)
+	like(`lower(models)`, f.ModelLike)
+	return strings.Join(conds, " AND "), args
+}
+
+func orNone(conds []string) string {
+	if len(conds) == 0 {
+		return "0"
+	}
+	return strings.Join(conds, " OR ")
+}
+
+func escapeLike(s string) string {
+	return strings.NewReplacer(`\`, `\\`, `%`, `\%`, `_`, `\_`).Replace(s)
+}
+
+func jsonList(values []string) string {
+	if values == nil {
+		values = []string{}
+	}
+	for i := range values {
+		values[i] = strings.ToValidUTF8(values[i], "\uFFFD")
+	}
+	b, err := json.Marshal(values)
+	if err != nil {
+		return "[]" // strings always have a JSON form
+	}
+	return string(b)
+}
+
+// SessionIDs is the set of sessions that pass the filter.
+func (s *Snapshot) SessionIDs(ctx context.Context, f *Filter) (map[int64]bool, error) {
+	where, args := f.where()
+	query := `SELECT id FROM session`
+	if where != "" {
+		query += ` WHERE ` + where
+	}
+	rows, err := s.tx.QueryContext(ctx, query, args...)
+	if err != nil {
+		return nil, fmt.Errorf("filter sessions: %w", err)
+	}
+	defer rows.Close()
+	out := map[int64]bool{}
+	for rows.Next() {
+		var id int64
+		if err := rows.Scan(&id); err != nil {
+			return nil, fmt.Errorf("filter sessions: %w", err)
+		}
+		out[id] = true
+	}
+	if err := rows.Err(); err != nil {
+		return nil, fmt.Errorf("filter sessions: %w", err)
+	}
+	return out, nil
+}
+
+// Newest lists the sessions that pass the filter, newest update first (null
+// last), ties by id, and how many there are in all.
+func (s *Snapshot) Newest(ctx context.Context, f *Filter, offset, limit int) (ids []int64, total int, err error) {
+	where, args := f.where()
+	if where != "" {
+		where = ` WHERE ` + where
+	}
+	if err := s.tx.QueryRowContext(ctx, `SELECT count(*) FROM session`+where, args...).Scan(&total); err != nil {
+		return nil, 0, fmt.Errorf("count sessions: %w", err)
+	}
+	rows, err := s.tx.QueryContext(ctx, `SELECT id FROM session`+where+` ORDER BY updated DESC NULLS LAST, id LIMIT ? OFFSET ?`, append(args, limit, offset)...)
+	if err != nil {
+		return nil, 0, fmt.Errorf("list sessions: %w", err)
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var id int64
+		if err := rows.Scan(&id); err != nil {
+			return nil, 0, fmt.Errorf("list sessions: %w", err)
+		}
+		ids = append(ids, id)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, 0, fmt.Errorf("list sessions: %w", err)
+	}
+	return ids, total, nil
+}
+
+// Session is a session's row.
+type Session struct {
+	ID       int64
+	Agent    string
+	SID      string
+	Path     string
+	Presence string
+	Epoch    int64
+	Grown    time.Time // mtime of the transcript when it was last read
+	Events   int
+	transcript.Header
+
+	surfaces surfaces
+}
+
+const sessionColumns = `id, agent, sid, path, presence, epoch, grown, events, title, title_source, cwd, branch, model, models, repo_url, created, updated, messages,
+ relation, parent, parent_event, evidence, inherited, inherited_known, depth, automated, entrypoint, format, warnings, surfaces`
+
+func scanSession(rows *sql.Rows) (*Session, error) {
+	var s Session
+	var grown int64
+	var cwd, branch, model, repo, parent, parentEvent, evidence sql.NullString
+	var created, updated sql.NullInt64
+	var models, warnings string
+	var surf []byte
+	err := rows.Scan(&s.ID, &s.Agent, &s.SID, &s.Path, &s.Presence, &s.Epoch, &grown, &s.Events, &s.Title, &s.TitleSource, &cwd, &branch, &model, &models, &repo,
+		&created, &updated, &s.MessageCount, &s.Relation, &parent, &parentEvent, &evidence, &s.InheritedCount, &s.InheritedKnown, &s.DelegationDepth,
+		&s.Automated, &s.Entrypoint, &s.Format, &warnings, &surf)
+	if err != nil {
+		return nil, fmt.Errorf("read a session: %w", err)
+	}
+	s.SessionID = s.SID
+	s.Grown = time.UnixMilli(grown)
+	s.CWD, s.Branch, s.Model, s.RepoURL = cwd.String, branch.String, model.String, repo.String
+	s.ParentID, s.ParentEvent, s.LineageEvidence = parent.String, parentEvent.String, transcript.Evidence(evidence.String)
+	s.CreatedAt, s.UpdatedAt = fromNull(created), fromNull(updated)
+	s.Models, s.Warnings = splitLines(models), splitLines(warnings)
+	s.Conversation = true
+	s.surfaces = decodeSurfaces(surf)
+	return &s, nil
+}
+
+func fromNull(n sql.NullInt64) time.Time {
+	if !n.Valid {
+		return time.Time{}
+	}
+	return time.UnixMilli(n.Int64).UTC()
+}
+
+// Sessions reads sessions by row id; missing ones are left out.
+func (s *Snapshot) Sessions(ctx context.Context, ids []int64) (map[int64]*Session, error) {
+	b, err := json.Marshal(ids)
+	if err != nil {
+		return nil, fmt.Errorf("read sessions: %w", err)
+	}
+	list, err := s.querySessions(ctx, `WHERE id IN (SELECT value FROM json_each(?))`, string(b))
+	if err != nil {
+		return nil, err
+	}
+	out := make(map[int64]*Session, len(list))
+	for _, x := range list {
+		out[x.ID] = x
+	}
+	return out, nil
+}
+
+// Named finds the sessions an id names: the one that has it, else those whose
+// id begins with it if prefix is set. agent "" stands for any. At most 20.
+func (s *Snapshot) Named(ctx context.Context, agent, id string, prefix bool) ([]*Session, error) {
+	list, err := s.querySessions(ctx, `WHERE sid = ? AND (? = '' OR agent = ?) ORDER BY agent, sid LIMIT 20`, id, agent, agent)
+	if err != nil || len(list) > 0 || !prefix {
+		return list, err
+	}
+	return s.querySessions(ctx, `WHERE sid LIKE ? ESCAPE '\' AND (? = '' OR agent = ?) ORDER BY agent, sid LIMIT 20`, escapeLike(id)+"%", agent, agent)
+}
+
+func (s *Snapshot) querySessions(ctx context.Context, tail string, args ...any) ([]*Session, error) {
+	rows, err := s.tx.QueryContext(ctx, `SELECT `+sessionColumns+` FROM session `+tail, args...)
+	if err != nil {
+		return nil, fmt.Errorf("read sessions: %w", err)
+	}
+	defer rows.Close()
+	var out []*Session
+	for rows.Next() {
+		x, err := scanSession(rows)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, x)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, fmt.Errorf("read sessions: %w", err)
+	}
+	return out, nil
+}
+
+// Updated is the update time of sessions, for sorting: epoch milliseconds;
+// sessions without are left out.
+func (s *Snapshot) Updated(ctx context.Context) (map[int64]int64, error) {
+	rows, err := s.tx.QueryContext(ctx, `SELECT id, updated FROM session WHERE updated IS NOT NULL`)
+	if err != nil {
+		return nil, fmt.Errorf("read session times: %w", err)
+	}
+	defer rows.Close()
+	out := map[int64]int64{}
+	for rows.Next() {
+		var id, at int64
+		if err := rows.Scan(&id, &at); err != nil {
+			return nil, fmt.Errorf("read session times: %w", err)
+		}
+		out[id] = at
+	}
+	return out, rows.Err()
+}
+
+// Copies counts the sessions that carry a copy of an event of this session:
+// forks and continuations that inherited it.
+func (s *Snapshot) Copies(ctx context.Context, of *Session, eventID string) (int, error) {
+	if eventID == "" {
+		return 0, nil
+	}
+	rows, err := s.tx.QueryContext(ctx, `SELECT inherited_ids FROM session WHERE agent = ? AND parent = ? AND inherited_ids IS NOT NULL`, of.Agent, of.SID)
+	if err != nil {
+		return 0, fmt.Errorf("count copies: %w", err)
+	}
+	defer rows.Close()
+	h, n := hashID(eventID), 0
+	for rows.Next() {
+		var b sql.RawBytes
+		if err := rows.Scan(&b); err != nil {
+			return 0, fmt.Errorf("count copies: %w", err)
+		}
+		k := len(b) / 8
+		i := sort.Search(k, func(i int) bool { return binary.BigEndian.Uint64(b[8*i:]) >= h })
+		if i < k && binary.BigEndian.Uint64(b[8*i:]) == h {
+			n++
+		}
+	}
+	return n, rows.Err()
+}

@@ -1,0 +1,707 @@
+package store
+
+import (
+	"database/sql"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"hash/fnv"
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/sessionls/sessionls/contract"
+	"github.com/sessionls/sessionls/index/transcript"
+)
+
+// maxFiles bounds the distinct touched paths kept of one session.
+const maxFiles = 20000
+
+// Sink writes what a reader finds in one source into the transaction. It
+// implements transcript.Sink. After the reader returned, call Close, or Abort
+// to take back what a failed reading wrote.
+type Sink struct {
+	t        *Tx
+	source   int64
+	src      transcript.Source
+	label    string
+	progress func(int64)
+
+	resumed  bool
+	begun    bool
+	before   []int64 // sessions this source had
+	sessions map[string]*sessionWriter
+	last     *sessionWriter // whose span is open
+	main     []byte         // buffers of analysed text
+	side     []byte
+
+	// Events is the number of events taken, Discarded names a session of the
+	// source that a better source already provides.
+	Events    int
+	Discarded string
+}
+
+// sessionWriter is a session being written.
+type sessionWriter struct {
+	id        int64
+	sid       string
+	discard   bool
+	events    int
+	messages  int
+	surfaces  surfaces
+	epoch     int64
+	headRow   int64
+	headText  string
+	inherited []uint64
+	files     map[string]struct{}
+	newFiles  []string
+	headed    bool
+	touched   bool
+
+	raw      []byte // the open block
+	rawSeq   int
+	rawRow   int64 // first FTS row of the open block, 0 if none
+	spanFrom int64 // first row of the open span
+	info     []byte
+}
+
+// NewSink prepares to write a source. id is the source's row; label names the
+// agent in titles of sessions that have none; progress may be nil.
+func (t *Tx) NewSink(id int64, src transcript.Source, label string, progress func(int64)) *Sink {
+	return &Sink{t: t, source: id, src: src, label: label, progress: progress, sessions: map[string]*sessionWriter{}}
+}
+
+// Begin implements transcript.Sink.
+func (s *Sink) Begin(resumed bool) error {
+	if s.begun {
+		return errors.New("a source was begun twice")
+	}
+	s.begun, s.resumed = true, resumed
+	var err error
+	s.before, err = s.t.sessionsOf(s.source)
+	if err != nil || resumed {
+		return err
+	}
+	for _, id := range s.before {
+		if err := s.t.dropText(id); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Progress implements transcript.Sink.
+func (s *Sink) Progress(bytes int64) {
+	if s.progress != nil {
+		s.progress(bytes)
+	}
+}
+
+// session returns the writer of a session, loading or creating its row.
+func (s *Sink) session(sid string) (*sessionWriter, error) {
+	if w := s.sessions[sid]; w != nil {
+		return w, nil
+	}
+	if !s.begun {
+		return nil, errors.New("an event came before the source was begun")
+	}
+	w := &sessionWriter{sid: strings.Clone(sid), files: map[string]struct{}{}}
+	s.sessions[w.sid] = w
+	var source int64
+	var surf, inh []byte
+	st, err := s.t.stmt(`SELECT id, source, events, messages, epoch, surfaces, head_row, head_text, inherited_ids FROM session WHERE agent = ? AND sid = ?`)
+	if err != nil {
+		return nil, err
+	}
+	err = st.QueryRow(s.src.Agent, sid).Scan(&w.id, &source, &w.events, &w.messages, &w.epoch, &surf, &w.headRow, &w.headText, &inh)
+	switch {
+	case errors.Is(err, sql.ErrNoRows):
+		res, err := s.t.exec(`INSERT INTO session(agent, sid, source, title, title_source, cwd_key, cwd_fold, repo_fold, path, path_fold, models, grown, messages, events,
+			relation, inherited, inherited_known, depth, automated, entrypoint, format, warnings, presence, epoch, head_row, head_text)
+			VALUES(?,?,?,'','','','','',?,?,'',0,0,0,'root',0,0,0,0,'','','','present',1,0,'')`,
+			s.src.Agent, w.sid, s.source, s.src.Path, fold(s.src.Path))
+		if err != nil {
+			return nil, err
+		}
+		if w.id, err = res.LastInsertId(); err != nil {
+			return nil, fmt.Errorf("add a session: %w", err)
+		}
+		w.epoch = 1
+		return w, nil
+	case err != nil:
+		return nil, fmt.Errorf("look up a session: %w", err)
+	}
+	if source != s.source {
+		better, err := s.betterThan(source)
+		if err != nil {
+			return nil, err
+		}
+		if !better {
+			w.discard = true
+			s.Discarded = w.sid
+			return w, nil
+		}
+		if err := s.t.dropText(w.id); err != nil {
+			return nil, err
+		}
+		if _, err := s.t.exec(`UPDATE session SET source = ?, path = ?, path_fold = ? WHERE id = ?`, s.source, s.src.Path, fold(s.src.Path), w.id); err != nil {
+			return nil, err
+		}
+		if _, err := s.t.exec(`UPDATE source SET state = ?, carry = NULL WHERE id = ?`, StateTwin, source); err != nil {
+			return nil, err
+		}
+		s.reset(w)
+		return w, nil
+	}
+	if !s.resumed {
+		s.reset(w)
+		return w, nil
+	}
+	w.surfaces = decodeSurfaces(surf)
+	w.inherited = decodeHashes(inh)
+	return w, nil
+}
+
+// reset starts a session's log anew under its old id.
+func (s *Sink) reset(w *sessionWriter) {
+	w.events, w.messages, w.surfaces, w.inherited, w.headRow, w.headText = 0, 0, surfaces{}, nil, 0, ""
+	w.epoch++
+}
+
+// betterThan reports whether this source is preferred over another that holds
+// the same session.
+func (s *Sink) betterThan(other int64) (bool, error) {
+	var o transcript.Source
+	var mtime int64
+	err := s.t.tx.QueryRow(`SELECT class, size, mtime FROM source WHERE id = ?`, other).Scan(&o.Class, &o.Size, &mtime)
+	if errors.Is(err, sql.ErrNoRows) {
+		return true, nil
+	}
+	if err != nil {
+		return false, fmt.Errorf("compare sources: %w", err)
+	}
+	o.ModTime = time.UnixMilli(mtime)
+	return s.src.Better(o), nil
+}
+
+// Event implements transcript.Sink.
+func (s *Sink) Event(e *transcript.Event) error {
+	w, err := s.session(e.SessionID)
+	if err != nil || w.discard {
+		return err
+	}
+	if e.Seq != w.events {
+		return fmt.Errorf("session %s: event %d where %d belongs", w.sid, e.Seq, w.events)
+	}
+	s.Events++
+	w.events++
+	w.touched = true
+	s.t.changed = true
+	if e.Message && !e.Inherited {
+		w.messages++
+	}
+	w.surfaces.add(e.Seq, e.Surface)
+	for _, f := range e.Files {
+		if _, ok := w.files[f]; !ok && len(w.files) < maxFiles && f != "" && len(f) < 4096 {
+			f = strings.Clone(f)
+			w.files[f] = struct{}{}
+			w.newFiles = append(w.newFiles, f)
+		}
+	}
+	if e.Inherited {
+		// The text belongs to the owner; here only the fact that it was copied.
+		if e.ID != "" {
+			w.inherited = append(w.inherited, hashID(e.ID))
+		}
+		return s.store(w, e, nil, rowRange{}, 0)
+	}
+	parts, reduced := reduceParts(e.Parts)
+	var rows rowRange
+	if len(parts) > 0 {
+		if rows, err = s.index(w, e, parts); err != nil {
+			return err
+		}
+	}
+	return s.store(w, e, parts, rows, reduced)
+}
+
+// rowRange is the FTS rows of one event.
+type rowRange struct {
+	first int64
+	n     int
+}
+
+// reduceParts applies matching.md rule 11 to tool output and drops what holds
+// no text.
+func reduceParts(in []transcript.Part) (out []transcript.Part, reduced int64) {
+	for _, p := range in {
+		if p.Text == "" {
+			continue
+		}
+		if p.Kind != transcript.Output {
+			out = append(out, p)
+			continue
+		}
+		kept, words, n := reduceOutput(p.Text)
+		reduced += n
+		out = append(out, transcript.Part{Kind: transcript.Output, Text: kept})
+		if words != "" {
+			out = append(out, transcript.Part{Kind: Words, Text: words})
+		}
+	}
+	return out, reduced
+}
+
+// index writes the event's FTS rows.
+func (s *Sink) index(w *sessionWriter, e *transcript.Event, parts []transcript.Part) (rowRange, error) {
+	n := 1
+	for _, p := range parts {
+		n = max(n, chunks(p.Text))
+	}
+	marks := eventMarks(e)
+	var out rowRange
+	for k := range n {
+		var r ftsRow
+		s.main, s.side = s.main[:0], s.side[:0]
+		for _, p := range parts {
+			text := p.Text
+			if n > 1 {
+				if text = Chunk(text, k); text == "" {
+					continue
+				}
+			}
+			s.analyse(&r, column(e.Role, p.Kind), p.Kind, text)
+		}
+		r.take(s.main, s.side)
+		row, err := s.insert(w, &r, marks, roleCode(e.Role), 0)
+		if err != nil {
+			return out, err
+		}
+		if k == 0 {
+			out.first = row
+		}
+		out.n++
+	}
+	return out, nil
+}
+
+// ftsRow is the analysed text of one row: bounds into the sink's buffers while
+// it is built, strings once taken.
+type ftsRow struct {
+	pieces []piece
+	text   map[string]string
+	terms  int
+}
+
+type piece struct {
+	col        string
+	side       bool
+	start, end int
+}
+
+func column(role transcript.Role, kind transcript.PartKind) string {
+	switch {
+	case kind != transcript.Prose:
+		return colTool
+	case role == transcript.RoleUser:
+		return colUser
+	}
+	return colAssistant
+}
+
+func sideColumn(col string) string {
+	if col == colTool {
+		return colToolSide
+	}
+	return colSide
+}
+
+// gap is a term no text has; it keeps phrases from spanning two pieces.
+const gap = "|"
+
+func (s *Sink) analyse(r *ftsRow, col string, kind transcript.PartKind, text string) {
+	from, side := len(s.main), len(s.side)
+	if kind == Words {
+		for word := range strings.FieldsSeq(text) {
+			var n int
+			s.main, s.side, n = s.t.w.analyzer.Append(s.main, s.side, word)
+			if n > 0 {
+				s.main = append(s.main, ' ', gap[0], ' ')
+				s.side = append(s.side, ' ')
+				r.terms += n
+			}
+		}
+	} else {
+		var n int
+		s.main, s.side, n = s.t.w.analyzer.Append(s.main, s.side, text)
+		r.terms += n
+	}
+	r.pieces = append(r.pieces, piece{col, false, from, len(s.main)}, piece{sideColumn(col), true, side, len(s.side)})
+}
+
+// take turns the pieces into column texts.
+func (r *ftsRow) take(main, side []byte) {
+	r.text = make(map[string]string, 4)
+	for _, p := range r.pieces {
+		b := main[p.start:p.end]
+		if p.side {
+			b = side[p.start:p.end]
+		}
+		if len(b) == 0 {
+			continue
+		}
+		if have := r.text[p.col]; have != "" {
+			r.text[p.col] = have + " " + gap + " " + string(b)
+		} else {
+			r.text[p.col] = string(b)
+		}
+	}
+}
+
+// Bits of a row's kind in its span.
+const (
+	kindUser      = 1 << 0
+	kindAssistant = 1 << 1
+	kindTool      = 1 << 2
+	kindHead      = 1 << 3
+	kindRoleShift = 4
+)
+
+func (s *Sink) insert(w *sessionWriter, r *ftsRow, marks string, role, extra byte) (int64, error) {
+	if s.last != nil && s.last != w {
+		if err := s.closeSpan(s.last); err != nil {
+			return 0, err
+		}
+	}
+	s.last = w
+	row, err := s.t.row()
+	if err != nil {
+		return 0, err
+	}
+	if w.spanFrom != 0 && row != w.spanFrom+int64(len(w.info)/2) {
+		if err := s.closeSpan(w); err != nil {
+			return 0, err
+		}
+	}
+	if w.spanFrom == 0 {
+		w.spanFrom = row
+	}
+	kind := extra | role<<kindRoleShift
+	for _, c := range [...]struct {
+		col string
+		bit byte
+	}{{colUser, kindUser}, {colAssistant, kindAssistant}, {colTool, kindTool}, {colHead, kindHead}} {
+		if r.text[c.col] != "" {
+			kind |= c.bit
+		}
+	}
+	w.info = append(w.info, kind, lengthCode(r.terms))
+	_, err = s.t.exec(`INSERT INTO ft(rowid, u, a, t, h, x, y, m) VALUES(?,?,?,?,?,?,?,?)`, row,
+		r.text[colUser], r.text[colAssistant], r.text[colTool], r.text[colHead], r.text[colSide], r.text[colToolSide], marks)
+	return row, err
+}
+
+// lengthCode keeps a row's length in one byte, an eighth of a doubling a step.
+func lengthCode(terms int) byte { return byte(min(255, 8*math.Log2(float64(terms+1)))) }
+
+// eventMarks are the terms by which filters find rows: tools and types.
+func eventMarks(e *transcript.Event) string {
+	var b strings.Builder
+	b.WriteString(MarkType(e.Type))
+	for _, t := range e.Tools {
+		b.WriteByte(' ')
+		b.WriteString(MarkTool(t))
+	}
+	return b.String()
+}
+
+// MarkTool and MarkType are the terms of the mark column for a tool name and
+// an event type. The leading "=" keeps them apart from all text terms.
+func MarkTool(name string) string { return "=tool=" + markWord(strings.ToLower(name)) }
+
+// MarkType is the mark of an event type; see MarkTool.
+func MarkType(name string) string { return "=type=" + markWord(name) }
+
+func markWord(s string) string {
+	s = strings.Map(func(r rune) rune {
+		if r <= ' ' || r == '"' || r == 0x7f {
+			return '_'
+		}
+		return r
+	}, strings.ToValidUTF8(s, "_"))
+	return clip(s, 120)
+}
+
+// closeSpan writes the open span of a session.
+func (s *Sink) closeSpan(w *sessionWriter) error {
+	if w.spanFrom == 0 {
+		return nil
+	}
+	_, err := s.t.exec(`INSERT INTO span(first, session, info) VALUES(?,?,?)`, w.spanFrom, w.id, w.info)
+	w.spanFrom, w.info = 0, w.info[:0]
+	return err
+}
+
+// store adds the event to the session's open block.
+func (s *Sink) store(w *sessionWriter, e *transcript.Event, parts []transcript.Part, rows rowRange, reduced int64) error {
+	if len(w.raw) == 0 {
+		w.rawSeq, w.rawRow = e.Seq, 0
+	}
+	at := 0
+	if rows.n > 0 {
+		if w.rawRow == 0 {
+			w.rawRow = rows.first
+		}
+		at = int(rows.first - w.rawRow)
+	}
+	w.raw = appendEvent(w.raw, e, parts, at, rows.n, reduced)
+	if len(w.raw) >= blockBytes {
+		return s.closeBlock(w)
+	}
+	return nil
+}
+
+func (s *Sink) closeBlock(w *sessionWriter) error {
+	if len(w.raw) == 0 {
+		return nil
+	}
+	data, err := compress(w.raw)
+	if err != nil {
+		return err
+	}
+	_, err = s.t.exec(`INSERT INTO block(session, first_seq, first_row, data) VALUES(?,?,?,?)`, w.id, w.rawSeq, w.rawRow, data)
+	if cap(w.raw) > 4<<20 {
+		w.raw = nil // a giant event must not keep its memory
+	}
+	w.raw = w.raw[:0]
+	return err
+}
+
+// Surface implements transcript.Sink.
+func (s *Sink) Surface(sid string, from, to int, v transcript.Surface) error {
+	w, err := s.session(sid)
+	if err != nil || w.discard {
+		return err
+	}
+	if from < 0 || to > w.events || from > to {
+		return fmt.Errorf("session %s: surface of events %d to %d of %d", sid, from, to, w.events)
+	}
+	w.surfaces.set(from, to, w.events, v)
+	w.touched, s.t.changed = true, true
+	return nil
+}
+
+// Header implements transcript.Sink.
+func (s *Sink) Header(h *transcript.Header) error {
+	w, err := s.session(h.SessionID)
+	if err != nil || w.discard {
+		return err
+	}
+	if !h.Conversation {
+		return nil // Close drops it
+	}
+	w.headed = true
+	head := *h
+	head.FinishTitle(s.label)
+	if err := s.head(w, &head); err != nil {
+		return err
+	}
+	updated := head.UpdatedAt
+	if updated.IsZero() {
+		updated = s.src.ModTime
+	}
+	slices.Sort(w.inherited)
+	_, err = s.t.exec(`UPDATE session SET title=?, title_source=?, cwd=?, cwd_key=?, cwd_fold=?, repo_fold=?, branch=?, model=?, models=?, repo_url=?,
+		created=?, updated=?, grown=?, messages=?, events=?, relation=?, parent=?, parent_event=?, evidence=?, inherited=?, inherited_known=?, inherited_ids=?,
+		depth=?, automated=?, entrypoint=?, format=?, warnings=?, presence='present', epoch=?, surfaces=?, head_row=?, head_text=? WHERE id=?`,
+		head.Title, string(head.TitleSource), null(head.CWD), contract.PathKey(head.CWD), fold(head.CWD), fold(Project(head.CWD)), null(head.Branch), null(head.Model),
+		joinLines(head.Models), null(head.RepoURL), instant(head.CreatedAt), instant(updated), s.src.ModTime.UnixMilli(), w.messages, w.events,
+		string(head.Relation), null(head.ParentID), null(head.ParentEvent), null(string(head.LineageEvidence)), head.InheritedCount, head.InheritedKnown, encodeHashes(w.inherited),
+		head.DelegationDepth, head.Automated, head.Entrypoint, head.Format, joinLines(head.Warnings), w.epoch, w.surfaces.encode(), w.headRow, w.headText, w.id)
+	if err != nil {
+		return err
+	}
+	for _, dir := range append([]string{head.CWD}, head.CWDs...) {
+		if dir == "" {
+			continue
+		}
+		if _, err := s.t.exec(`INSERT OR IGNORE INTO place(session, key) VALUES(?,?)`, w.id, contract.PathKey(dir)); err != nil {
+			return err
+		}
+	}
+	for _, f := range w.newFiles {
+		if _, err := s.t.exec(`INSERT OR IGNORE INTO file(session, path) VALUES(?,?)`, w.id, strings.ReplaceAll(f, `\`, "/")); err != nil {
+			return err
+		}
+	}
+	w.newFiles = nil
+	return nil
+}
+
+// head writes the row by which title, branch and project are found.
+func (s *Sink) head(w *sessionWriter, h *transcript.Header) error {
+	text := strings.Join([]string{h.Title, h.Branch, Project(h.CWD)}, "\n")
+	if text == w.headText {
+		return nil
+	}
+	if w.headRow != 0 {
+		if err := s.t.dropRows(w.headRow, 1); err != nil {
+			return err
+		}
+	}
+	// A span of its own, so that it can be replaced alone.
+	if err := s.closeSpan(w); err != nil {
+		return err
+	}
+	s.main, s.side = s.main[:0], s.side[:0]
+	var r ftsRow
+	for _, t := range []string{h.Title, h.Branch, Project(h.CWD)} {
+		s.analyse(&r, colHead, transcript.Prose, t)
+	}
+	r.take(s.main, s.side)
+	row, err := s.insert(w, &r, MarkType(transcript.TypeTitle), 0, kindHead)
+	if err != nil {
+		return err
+	}
+	w.headRow, w.headText = row, text
+	s.t.changed = true
+	return s.closeSpan(w)
+}
+
+// Close finishes the source: open blocks and spans are written, and sessions
+// the source no longer has are dropped.
+func (s *Sink) Close() error {
+	kept := map[int64]bool{}
+	for _, sid := range slices.Sorted(mapKeys(s.sessions)) {
+		w := s.sessions[sid]
+		if w.discard {
+			continue
+		}
+		if err := errors.Join(s.closeBlock(w), s.closeSpan(w)); err != nil {
+			return err
+		}
+		if !w.headed && !s.resumed {
+			continue // no conversation: dropped below or never listed
+		}
+		kept[w.id] = true
+	}
+	for _, id := range s.before {
+		if !kept[id] && !s.resumed {
+			if err := s.t.dropSession(id); err != nil {
+				return err
+			}
+		}
+	}
+	for _, w := range s.sessions {
+		if !w.discard && !kept[w.id] && !slices.Contains(s.before, w.id) {
+			if err := s.t.dropSession(w.id); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// Abort takes back what a failed reading wrote. A session the source had
+// before is dropped, too: what is in the file now is not known.
+func (s *Sink) Abort() error {
+	for _, w := range s.sessions {
+		if w.discard {
+			continue
+		}
+		if err := s.closeSpan(w); err != nil {
+			return err
+		}
+		if err := s.t.dropSession(w.id); err != nil {
+			return err
+		}
+	}
+	if !s.resumed {
+		for _, id := range s.before {
+			if err := s.t.dropSession(id); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func mapKeys(m map[string]*sessionWriter) func(func(string) bool) {
+	return func(yield func(string) bool) {
+		for k := range m {
+			if !yield(k) {
+				return
+			}
+		}
+	}
+}
+
+// Project is what a session's folder is called: the last two segments of its
+// cwd (one if there is only one), "" if unknown.
+func Project(cwd string) string {
+	s := strings.Trim(strings.ReplaceAll(cwd, `\`, "/"), "/")
+	parts := strings.FieldsFunc(s, func(r rune) bool { return r == '/' })
+	return strings.Join(parts[max(0, len(parts)-2):], "/")
+}
+
+func fold(s string) string { return strings.ToLower(s) }
+
+func null(s string) any {
+	if s == "" {
+		return nil
+	}
+	return s
+}
+
+func instant(t time.Time) any {
+	if t.IsZero() {
+		return nil
+	}
+	return t.UnixMilli()
+}
+
+// joinLines keeps a list in one column with a newline around each element, so
+// that membership is a substring test.
+func joinLines(list []string) string {
+	if len(list) == 0 {
+		return ""
+	}
+	clean := make([]string, len(list))
+	for i, s := range list {
+		clean[i] = strings.ReplaceAll(s, "\n", " ")
+	}
+	return "\n" + strings.Join(clean, "\n") + "\n"
+}
+
+func splitLines(s string) []string {
+	if s = strings.Trim(s, "\n"); s == "" {
+		return nil
+	}
+	return strings.Split(s, "\n")
+}
+
+func hashID(id string) uint64 {
+	h := fnv.New64a()
+	h.Write([]byte(id))
+	return h.Sum64()
+}
+
+func encodeHashes(list []uint64) []byte {
+	if len(list) == 0 {
+		return nil
+	}
+	b := make([]byte, 0, 8*len(list))
+	for _, h := range list {
+		b = binary.BigEndian.AppendUint64(b, h)
+	}
+	return b
+}
+
+func decodeHashes(b []byte) []uint64 {
+	out := make([]uint64, 0, len(b)/8)
+	for ; len(b) >= 8; b = b[8:] {
+		out = append(out, binary.BigEndian.Uint64(b))
+	}
+	return out
+}

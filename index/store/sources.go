@@ -1,0 +1,208 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/sessionls/sessionls/index/transcript"
+)
+
+// State says what is known of a source.
+type State string
+
+// The states of a source.
+const (
+	// StateRead has been read as far as its signature says.
+	StateRead State = "read"
+	// StateEmpty was read and holds no conversation.
+	StateEmpty State = "empty"
+	// StateTwin is another copy of a session that is read from a better one.
+	StateTwin State = "twin"
+	// StateFailed could not be read; Error says why.
+	StateFailed State = "failed"
+)
+
+// SourceState is what the index remembers of a source.
+type SourceState struct {
+	ID         int64 // 0 for one that is not stored yet
+	Source     transcript.Source
+	State      State
+	Fails      int
+	Error      string
+	Checkpoint *transcript.Checkpoint // nil unless StateRead
+}
+
+const sourceColumns = `id, agent, path, key, root, hint_id, class, size, mtime, signature, state, fails, error, bytes, head, tail, carry, version, bad, torn, partial`
+
+func scanSource(rows *sql.Rows) (SourceState, error) {
+	var s SourceState
+	var c transcript.Checkpoint
+	var mtime, head, tail int64
+	err := rows.Scan(&s.ID, &s.Source.Agent, &s.Source.Path, &s.Source.Key, &s.Source.Root, &s.Source.SessionID, &s.Source.Class, &s.Source.Size,
+		&mtime, &s.Source.Signature, &s.State, &s.Fails, &s.Error, &c.Offset, &head, &tail, &c.State, &c.Version, &c.Bad, &c.Torn, &c.Partial)
+	if err != nil {
+		return s, fmt.Errorf("read source state: %w", err)
+	}
+	s.Source.ModTime = time.UnixMilli(mtime)
+	c.Head, c.Tail = uint64(head), uint64(tail)
+	if s.State == StateRead || s.State == StateEmpty {
+		s.Checkpoint = &c
+	}
+	return s, nil
+}
+
+// Sources calls f for every known source.
+func (w *Writer) Sources(ctx context.Context, f func(SourceState) error) error {
+	rows, err := w.db.QueryContext(ctx, `SELECT `+sourceColumns+` FROM source`)
+	if err != nil {
+		return fmt.Errorf("list sources: %w", err)
+	}
+	defer rows.Close()
+	for rows.Next() {
+		s, err := scanSource(rows)
+		if err != nil {
+			return err
+		}
+		if err := f(s); err != nil {
+			return err
+		}
+	}
+	if err := rows.Err(); err != nil {
+		return fmt.Errorf("list sources: %w", err)
+	}
+	return nil
+}
+
+// PutSource stores a source's state and returns its id.
+func (t *Tx) PutSource(s SourceState) (int64, error) {
+	c := transcript.Checkpoint{}
+	if s.Checkpoint != nil {
+		c = *s.Checkpoint
+	}
+	src := s.Source
+	st, err := t.stmt(`INSERT INTO source(agent, path, key, root, hint_id, class, size, mtime, signature, state, fails, error, bytes, head, tail, carry, version, bad, torn, partial)
+		VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)
+		ON CONFLICT(agent, path, key) DO UPDATE SET root=excluded.root, hint_id=excluded.hint_id, class=excluded.class, size=excluded.size, mtime=excluded.mtime,
+		  signature=excluded.signature, state=excluded.state, fails=excluded.fails, error=excluded.error, bytes=excluded.bytes, head=excluded.head,
+		  tail=excluded.tail, carry=excluded.carry, version=excluded.version, bad=excluded.bad, torn=excluded.torn, partial=excluded.partial
+		RETURNING id`)
+	if err != nil {
+		return 0, err
+	}
+	var id int64
+	err = st.QueryRow(src.Agent, src.Path, src.Key, src.Root, src.SessionID, src.Class, src.Size, src.ModTime.UnixMilli(), src.Signature,
+		s.State, s.Fails, clip(s.Error, 2000), c.Offset, int64(c.Head), int64(c.Tail), c.State, c.Version, c.Bad, c.Torn, clip(c.Partial, 500)).Scan(&id)
+	if err != nil {
+		return 0, fmt.Errorf("store source state: %w", err)
+	}
+	return id, nil
+}
+
+func clip(s string, n int) string {
+	if len(s) <= n {
+		return s
+	}
+	return s[:n]
+}
+
+// DropSource forgets a source and everything read from it.
+func (t *Tx) DropSource(id int64) error {
+	ids, err := t.sessionsOf(id)
+	if err != nil {
+		return err
+	}
+	for _, s := range ids {
+		if err := t.dropSession(s); err != nil {
+			return err
+		}
+	}
+	_, err = t.exec(`DELETE FROM source WHERE id = ?`, id)
+	return err
+}
+
+// SetPresence records whether the transcripts of a source are there.
+func (t *Tx) SetPresence(source int64, presence string) error {
+	res, err := t.exec(`UPDATE session SET presence = ? WHERE source = ? AND presence <> ?`, presence, source, presence)
+	if err != nil {
+		return err
+	}
+	if n, err := res.RowsAffected(); err == nil && n > 0 {
+		t.changed = true
+	}
+	return nil
+}
+
+func (t *Tx) sessionsOf(source int64) ([]int64, error) {
+	rows, err := t.tx.Query(`SELECT id FROM session WHERE source = ?`, source)
+	if err != nil {
+		return nil, fmt.Errorf("list sessions of a source: %w", err)
+	}
+	defer rows.Close()
+	var out []int64
+	for rows.Next() {
+		var id int64
+		if err := rows.Scan(&id); err != nil {
+			return nil, fmt.Errorf("list sessions of a source: %w", err)
+		}
+		out = append(out, id)
+	}
+	return out, rows.Err()
+}
+
+// dropSession removes a session with its text.
+func (t *Tx) dropSession(id int64) error {
+	if err := t.dropText(id); err != nil {
+		return err
+	}
+	_, err := t.exec(`DELETE FROM session WHERE id = ?`, id)
+	return err
+}
+
+// dropText removes what was read of a session but keeps its row, so that its
+// id, and with it the order of ties, survives a rewrite.
+func (t *Tx) dropText(id int64) error {
+	rows, err := t.tx.Query(`SELECT first, length(info)/2 FROM span WHERE session = ?`, id)
+	if err != nil {
+		return fmt.Errorf("find a session's rows: %w", err)
+	}
+	var spans [][2]int64
+	for rows.Next() {
+		var s [2]int64
+		if err := rows.Scan(&s[0], &s[1]); err != nil {
+			rows.Close()
+			return fmt.Errorf("find a session's rows: %w", err)
+		}
+		spans = append(spans, s)
+	}
+	if err := errors.Join(rows.Err(), rows.Close()); err != nil {
+		return fmt.Errorf("find a session's rows: %w", err)
+	}
+	for _, s := range spans {
+		if err := t.dropRows(s[0], s[1]); err != nil {
+			return err
+		}
+	}
+	for _, q := range []string{`DELETE FROM block WHERE session = ?`, `DELETE FROM place WHERE session = ?`, `DELETE FROM file WHERE session = ?`} {
+		if _, err := t.exec(q, id); err != nil {
+			return err
+		}
+	}
+	t.changed = true
+	return nil
+}
+
+func (t *Tx) dropRows(first, n int64) error {
+	for r := first; r < first+n; r++ {
+		if _, err := t.exec(`DELETE FROM ft WHERE rowid = ?`, r); err != nil {
+			return err
+		}
+	}
+	if _, err := t.exec(`DELETE FROM span WHERE first = ?`, first); err != nil {
+		return err
+	}
+	_, err := t.exec(`UPDATE meta SET value = value + 1 WHERE key = 'span_deletes'`)
+	return err
+}

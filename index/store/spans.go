@@ -1,0 +1,133 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"math"
+	"sort"
+
+	"github.com/sessionls/sessionls/index/transcript"
+)
+
+// Spans tell the session, the kind and the length of every FTS row without a
+// query. They are immutable; readers share them.
+type Spans struct {
+	first   []int64
+	session []int64
+	info    [][]byte
+	rows    int64
+	deletes int64
+}
+
+// RowInfo is what is known of a row without reading its text.
+type RowInfo struct {
+	Session int64
+	Kind    RowKind
+	Role    transcript.Role
+	// Terms is about how many terms the row has, within a tenth.
+	Terms float64
+}
+
+// RowKind says which streams a row holds text of.
+type RowKind uint8
+
+// User, Assistant, Tool and Head report the streams of a row.
+func (k RowKind) User() bool      { return k&kindUser != 0 }
+func (k RowKind) Assistant() bool { return k&kindAssistant != 0 }
+func (k RowKind) Tool() bool      { return k&kindTool != 0 }
+func (k RowKind) Head() bool      { return k&kindHead != 0 }
+
+var lengths = func() (t [256]float64) {
+	for i := range t {
+		t[i] = math.Exp2(float64(i)/8) - 1
+	}
+	return t
+}()
+
+// Rows is the number of rows of the index.
+func (s *Spans) Rows() int64 { return s.rows }
+
+// At finds a row. ok is false for a row of no session.
+func (s *Spans) At(row int64) (RowInfo, bool) {
+	i := sort.Search(len(s.first), func(i int) bool { return s.first[i] > row }) - 1
+	if i < 0 {
+		return RowInfo{}, false
+	}
+	k := 2 * (row - s.first[i])
+	if k >= int64(len(s.info[i])) {
+		return RowInfo{}, false
+	}
+	kind := s.info[i][k]
+	role := transcript.RoleUnknown
+	if c := int(kind >> kindRoleShift); c < len(roles) {
+		role = roles[c]
+	}
+	return RowInfo{Session: s.session[i], Kind: RowKind(kind & 0x0f), Role: role, Terms: lengths[s.info[i][k+1]]}, true
+}
+
+// SessionSpans calls f with the row ranges [first, end) of a session.
+func (s *Spans) Of(sessions map[int64]bool, f func(first, end int64)) {
+	for i, id := range s.session {
+		if sessions[id] {
+			f(s.first[i], s.first[i]+int64(len(s.info[i])/2))
+		}
+	}
+}
+
+// load brings the cached spans up to the snapshot. Spans never change; new
+// ones come below (bulk) or above (live), so only those are read unless some
+// were deleted.
+func loadSpans(ctx context.Context, tx *sql.Tx, cached *Spans, deletes int64) (*Spans, error) {
+	if cached == nil || cached.deletes != deletes {
+		s := &Spans{deletes: deletes}
+		return s, s.read(ctx, tx, math.MinInt64, math.MaxInt64)
+	}
+	if len(cached.first) == 0 {
+		s := &Spans{deletes: deletes}
+		return s, s.read(ctx, tx, math.MinInt64, math.MaxInt64)
+	}
+	low, high := cached.first[0], cached.first[len(cached.first)-1]
+	below, above := &Spans{}, &Spans{}
+	if err := below.read(ctx, tx, math.MinInt64, low-1); err != nil {
+		return nil, err
+	}
+	if err := above.read(ctx, tx, high+1, math.MaxInt64); err != nil {
+		return nil, err
+	}
+	if len(below.first)+len(above.first) == 0 {
+		return cached, nil
+	}
+	return &Spans{
+		first:   concat(below.first, cached.first, above.first),
+		session: concat(below.session, cached.session, above.session),
+		info:    concat(below.info, cached.info, above.info),
+		rows:    below.rows + cached.rows + above.rows, deletes: deletes,
+	}, nil
+}
+
+func concat[T any](a, b, c []T) []T {
+	out := make([]T, 0, len(a)+len(b)+len(c))
+	return append(append(append(out, a...), b...), c...)
+}
+
+func (s *Spans) read(ctx context.Context, tx *sql.Tx, from, to int64) error {
+	rows, err := tx.QueryContext(ctx, `SELECT first, session, info FROM span WHERE first BETWEEN ? AND ? ORDER BY first`, from, to)
+	if err != nil {
+		return fmt.Errorf("read row spans: %w", err)
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var first, session int64
+		var info []byte
+		if err := rows.Scan(&first, &session, &info); err != nil {
+			return fmt.Errorf("read row spans: %w", err)
+		}
+		s.first, s.session, s.info = append(s.first, first), append(s.session, session), append(s.info, info)
+		s.rows += int64(len(info) / 2)
+	}
+	if err := rows.Err(); err != nil {
+		return fmt.Errorf("read row spans: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,217 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/sessionls/sessionls/index/analysis"
+)
+
+// Writer changes the index. Only the process that holds the index lock may
+// have one; its methods are for one goroutine.
+type Writer struct {
+	db       *sql.DB
+	path     string
+	analyzer *analysis.Analyzer
+	bulk     bool
+}
+
+// OpenWriter opens the index for writing and creates it if there is none.
+// ErrForeign and ErrDamaged say that it must be set aside first.
+func OpenWriter(ctx context.Context, path string) (*Writer, error) {
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return nil, fmt.Errorf("make the index folder: %w", err)
+	}
+	// The file holds private conversations: created with its final mode, never
+	// for an instant readable by others.
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600)
+	if err != nil {
+		return nil, fmt.Errorf("open the index: %w", err)
+	}
+	if err := f.Close(); err != nil {
+		return nil, fmt.Errorf("open the index: %w", err)
+	}
+	db, err := sql.Open("sqlite3", dsn(path, true))
+	if err != nil {
+		return nil, fmt.Errorf("open the index: %w", err)
+	}
+	db.SetMaxOpenConns(1)
+	w := &Writer{db: db, path: path, analyzer: analysis.New()}
+	if err := create(ctx, db); err != nil {
+		db.Close()
+		if IsDamage(err) {
+			return nil, fmt.Errorf("%w: %w", ErrDamaged, err)
+		}
+		return nil, err
+	}
+	if err := checkVersion(ctx, db); err != nil {
+		db.Close()
+		return nil, err
+	}
+	if _, err := db.Exec(`PRAGMA journal_size_limit = 16777216`); err != nil {
+		db.Close()
+		return nil, fmt.Errorf("open the index: %w", err)
+	}
+	return w, nil
+}
+
+// Close ends writing.
+func (w *Writer) Close() error {
+	if err := w.db.Close(); err != nil {
+		return fmt.Errorf("close the index: %w", err)
+	}
+	return nil
+}
+
+// Bulk switches between a first build, whose row ids go downwards in batches
+// and whose FTS hash is large, and live appending.
+func (w *Writer) Bulk(on bool) error {
+	if on == w.bulk {
+		return nil
+	}
+	// 48 MB instead of the default 1 MB: half as many segments to merge, half
+	// again as fast (bench.md). The setting is kept in the database, so it is
+	// taken back after the build.
+	size := 1 << 20
+	if on {
+		size = 48 << 20
+	}
+	if _, err := w.db.Exec(`INSERT INTO ft(ft, rank) VALUES('hashsize', ?)`, size); err != nil {
+		return fmt.Errorf("prepare the index for bulk writing: %w", err)
+	}
+	w.bulk = on
+	return nil
+}
+
+// Finish ends a bulk build: the full-text segments are merged once and the log
+// is folded into the database.
+func (w *Writer) Finish(ctx context.Context) error {
+	if err := w.Bulk(false); err != nil {
+		return err
+	}
+	if _, err := w.db.ExecContext(ctx, `INSERT INTO ft(ft) VALUES('optimize')`); err != nil {
+		return fmt.Errorf("merge the full-text index: %w", err)
+	}
+	if _, err := w.db.Exec(`PRAGMA wal_checkpoint(TRUNCATE)`); err != nil {
+		return fmt.Errorf("fold the log into the index: %w", err)
+	}
+	return nil
+}
+
+// Update runs f in one transaction. What f changed is visible to readers all
+// at once, or not at all when f or the commit fails. The generation moves when
+// f called Changed or wrote sessions.
+func (w *Writer) Update(ctx context.Context, f func(*Tx) error) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	// Not BeginTx(ctx): a cancelled write inside a transaction rolls it back
+	// and lets later statements run on their own (libraries.md §5).
+	tx, err := w.db.Begin()
+	if err != nil {
+		return fmt.Errorf("start writing to the index: %w", err)
+	}
+	t := &Tx{tx: tx, w: w, stmts: map[string]*sql.Stmt{}, now: time.Now()}
+	if err := t.begin(); err != nil {
+		return errors.Join(err, t.rollback())
+	}
+	if err := f(t); err != nil {
+		return errors.Join(err, t.rollback())
+	}
+	if t.changed {
+		if _, err := t.exec(`UPDATE meta SET value = value + 1 WHERE key = 'generation'`); err != nil {
+			return errors.Join(err, t.rollback())
+		}
+	}
+	if err := tx.Commit(); err != nil {
+		return fmt.Errorf("write to the index: %w", errors.Join(err, t.rollback()))
+	}
+	return nil
+}
+
+// Tx is one write transaction.
+type Tx struct {
+	tx      *sql.Tx
+	w       *Writer
+	stmts   map[string]*sql.Stmt
+	now     time.Time
+	changed bool
+
+	nextRow  int64
+	rowLimit int64 // end of the reserved batch; 0 for live appends
+}
+
+func (t *Tx) rollback() error {
+	if err := t.tx.Rollback(); err != nil && !errors.Is(err, sql.ErrTxDone) {
+		return fmt.Errorf("undo a write to the index: %w", err)
+	}
+	return nil
+}
+
+// begin reserves the transaction's row ids.
+func (t *Tx) begin() error {
+	if t.w.bulk {
+		var low int64
+		if err := t.tx.QueryRow(`UPDATE meta SET value = value - ? WHERE key = 'bulk_low' RETURNING value`, batchRows).Scan(&low); err != nil {
+			return fmt.Errorf("reserve row ids: %w", err)
+		}
+		t.nextRow, t.rowLimit = low, low+batchRows
+		return nil
+	}
+	return t.live()
+}
+
+// live continues above the highest row id in use.
+func (t *Tx) live() error {
+	var next sql.NullInt64
+	err := t.tx.QueryRow(`SELECT max(first + length(info)/2) FROM (SELECT first, info FROM span ORDER BY first DESC LIMIT 1)`).Scan(&next)
+	if err != nil {
+		return fmt.Errorf("reserve row ids: %w", err)
+	}
+	t.nextRow, t.rowLimit = max(next.Int64, firstRow), 0
+	return nil
+}
+
+func (t *Tx) row() (int64, error) {
+	if t.rowLimit != 0 && t.nextRow >= t.rowLimit {
+		// A batch beyond a million rows goes on above: still ascending.
+		if err := t.live(); err != nil {
+			return 0, err
+		}
+	}
+	r := t.nextRow
+	t.nextRow++
+	return r, nil
+}
+
+// Changed makes the commit move the generation.
+func (t *Tx) Changed() { t.changed = true }
+
+func (t *Tx) exec(query string, args ...any) (sql.Result, error) {
+	st, err := t.stmt(query)
+	if err != nil {
+		return nil, err
+	}
+	res, err := st.Exec(args...)
+	if err != nil {
+		return nil, fmt.Errorf("write to the index: %w", err)
+	}
+	return res, nil
+}
+
+func (t *Tx) stmt(query string) (*sql.Stmt, error) {
+	if st := t.stmts[query]; st != nil {
+		return st, nil
+	}
+	st, err := t.tx.Prepare(query)
+	if err != nil {
+		return nil, fmt.Errorf("prepare a write to the index: %w", err)
+	}
+	t.stmts[query] = st
+	return st, nil
+}
