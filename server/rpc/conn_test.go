@@ -22,7 +22,7 @@ import (
 // handler is a Handler of functions; nil ones do nothing.
 type handler struct {
 	call   func(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, error)
-	notify func(method string, params json.RawMessage) error
+	notify func(ctx context.Context, method string, params json.RawMessage) error
 }
 
 func (h handler) Call(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, error) {
@@ -32,11 +32,11 @@ func (h handler) Call(ctx context.Context, method string, params json.RawMessage
 	return h.call(ctx, method, params)
 }
 
-func (h handler) Notify(_ context.Context, method string, params json.RawMessage) error {
+func (h handler) Notify(ctx context.Context, method string, params json.RawMessage) error {
 	if h.notify == nil {
 		return nil
 	}
-	return h.notify(method, params)
+	return h.notify(ctx, method, params)
 }
 
 // serving is a connection that runs.
@@ -153,6 +153,24 @@ func (f callFunc) Call(ctx context.Context, method string, params json.RawMessag
 }
 func (callFunc) Notify(context.Context, string, json.RawMessage) error { return nil }
 
+// TestRequestBeforeShutdown sends shutdown right behind requests: what came before it
+// is served, however late its goroutine starts.
+func TestRequestBeforeShutdown(t *testing.T) {
+	for range 20 {
+		s := initialized(t, rpc.Options{}, handler{})
+		for i := range 50 {
+			s.Send(request(i+1, "x"))
+		}
+		s.Send(request(100, "shutdown"))
+		for i := range 50 {
+			if m := s.Response(fmt.Sprint(i + 1)); m.Error != nil {
+				t.Fatalf("%s", m.Raw)
+			}
+		}
+		s.Response("100")
+	}
+}
+
 func TestExitCodes(t *testing.T) {
 	shutdown := func(s serving) {
 		s.Send(request(9, "shutdown"))
@@ -227,7 +245,7 @@ func TestErrorsOnTheWire(t *testing.T) {
 }
 
 func TestPanicInNotificationIsSurvived(t *testing.T) {
-	s := initialized(t, rpc.Options{}, handler{notify: func(string, json.RawMessage) error { panic("boom") }})
+	s := initialized(t, rpc.Options{}, handler{notify: func(context.Context, string, json.RawMessage) error { panic("boom") }})
 	s.Send(`{"jsonrpc":"2.0","method":"n"}`)
 	s.Send(request(1, "x"))
 	s.Response("1")
@@ -238,7 +256,7 @@ func TestNotificationsKeepTheirOrder(t *testing.T) {
 	var mu sync.Mutex
 	var got []int
 	h := handler{
-		notify: func(_ string, params json.RawMessage) error {
+		notify: func(_ context.Context, _ string, params json.RawMessage) error {
 			var p struct{ N int }
 			err := json.Unmarshal(params, &p)
 			mu.Lock()
@@ -535,7 +553,11 @@ func TestLoad(t *testing.T) {
 			}
 			return params, nil
 		},
-		notify: func(string, json.RawMessage) error { return errors.New("refused") },
+		notify: func(ctx context.Context, _ string, _ json.RawMessage) error {
+			inner, cancel := context.WithTimeout(ctx, time.Minute)
+			defer cancel()
+			return errors.Join(inner.Err(), errors.New("refused"))
+		},
 	})
 	var wg sync.WaitGroup
 	for range 4 {
@@ -560,21 +582,17 @@ func TestLoad(t *testing.T) {
 			}
 		}
 	}()
-	answers := 0
 	for i := range n {
 		if i%4 == 1 {
 			continue
 		}
-		id := fmt.Sprint(i + 1)
 		m := s.Await("answers", func(m rpctest.Message) bool { return m.Method == "" })
-		answers++
 		switch {
 		case m.Error != nil && m.Error.Code != -32800:
 			t.Fatalf("%s", m.Raw)
 		case m.Error == nil && string(m.Result) != fmt.Sprintf(`{"n":%s}`, m.ID):
 			t.Fatalf("%s: parameters of another request", m.Raw)
 		}
-		_ = id
 	}
 	wg.Wait()
 	for range 400 {

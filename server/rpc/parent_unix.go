@@ -4,6 +4,7 @@ package rpc
 
 import (
 	"errors"
+	"math"
 	"os"
 	"syscall"
 )
@@ -13,7 +14,7 @@ import (
 // being our parent's, which holds even when it has become a zombie or its number was
 // given to another process; any other process is probed with signal 0.
 func parentProbe(pid int) func() bool {
-	if pid <= 1 {
+	if pid <= 1 || pid > math.MaxInt32 {
 		return nil
 	}
 	if os.Getppid() == pid {
