@@ -168,6 +168,27 @@ func (v Value) Elems(f func(i int, val Value) bool) {
 	}
 }
 
+// Strings calls f for every string at any depth of v that is no member name,
+// in order of appearance, until f returns false. It takes time linear in v
+// however deep v is nested.
+func (v Value) Strings(f func(s Value) bool) {
+	for i := 0; i < len(v); {
+		if v[i] != '"' {
+			i++
+			continue
+		}
+		end := skipString(v, i)
+		s := v[i:end]
+		i = skipSpace(v, end)
+		if i < len(v) && v[i] == ':' {
+			continue
+		}
+		if !f(s) {
+			return
+		}
+	}
+}
+
 // EqualKey reports whether a raw key, as Each hands it over, spells s.
 func (v Value) EqualKey(s string) bool { return v.equalKey(s) }
 
