@@ -27,3 +27,32 @@ func BenchmarkAppend(b *testing.B) {
 		})
 	}
 }
+
+func BenchmarkFind(b *testing.B) {
+	for _, bb := range benchTexts {
+		b.Run(bb.name, func(b *testing.B) {
+			m := analysis.NewMatcher(patterns("resolveTerminalPath failing stampede 索引服务 wor"))
+			b.SetBytes(int64(len(bb.text)))
+			b.ReportAllocs()
+			for b.Loop() {
+				m.Find(bb.text, 1<<20)
+			}
+		})
+	}
+}
+
+func BenchmarkLiteral(b *testing.B) {
+	l := analysis.NewLiteral("in front of the index")
+	b.SetBytes(int64(len(benchTexts[0].text)))
+	for b.Loop() {
+		if l.In(benchTexts[0].text) {
+			b.Fatal("found")
+		}
+	}
+}
+
+func BenchmarkVariants(b *testing.B) {
+	for b.Loop() {
+		analysis.Variants("implementation")
+	}
+}

@@ -33,33 +33,86 @@ func Variants(term string) []string {
 	if stem == "" {
 		return nil
 	}
-	// The stem may have lost an e (cach), turned y into i (queri) or undone a doubling (stop).
-	bases := []string{stem, stem + "e"}
-	final := stem[len(stem)-1]
-	if final == 'i' {
-		bases = append(bases, stem[:len(stem)-1]+"y")
-	}
-	if !strings.ContainsRune("aeiouwxy", rune(final)) {
-		bases = append(bases, stem+string(final))
-	}
 	var out []string
 	seen := map[string]bool{term: true}
+	add := func(word string) {
+		if len(word) < 3 || len(out) == maxVariants || seen[word] {
+			return
+		}
+		seen[word] = true
+		if english.Stem(word, true) == stem {
+			out = append(out, word)
+		}
+	}
+	// First what is but another inflection of the same word: stems are often shorter than the words
+	// they come from (depend for dependencies).
+	for _, root := range roots(term) {
+		add(root)
+		if y, ok := strings.CutSuffix(root, "y"); ok {
+			add(y + "ies")
+			add(y + "ied")
+		}
+		if e, ok := strings.CutSuffix(root, "e"); ok {
+			add(e + "ed")
+			add(e + "ing")
+		}
+		for _, ending := range inflections {
+			add(root + ending)
+		}
+	}
+	bases := stemBases(stem, stem != term)
 	for _, ending := range endings {
 		for _, base := range bases {
-			word := base + ending
-			if len(word) < 3 || seen[word] {
-				continue
-			}
-			seen[word] = true
-			if english.Stem(word, true) == stem {
-				out = append(out, word)
-				if len(out) == maxVariants {
-					return out
-				}
+			if base.fits(ending) {
+				add(base.word + ending)
 			}
 		}
 	}
 	return out
+}
+
+var inflections = []string{"s", "es", "ed", "ing"}
+
+// roots returns term and what may be left of it without its inflection.
+func roots(term string) []string {
+	out := []string{term}
+	for _, r := range [...]struct{ ending, root string }{
+		{"ies", "y"}, {"ied", "y"}, {"s", ""}, {"es", ""}, {"ed", ""}, {"ed", "e"}, {"ing", ""}, {"ing", "e"},
+	} {
+		if head, ok := strings.CutSuffix(term, r.ending); ok && len(head) > 1 {
+			out = append(out, head+r.root)
+		}
+	}
+	return out
+}
+
+// stemBase is what endings are put on.
+type stemBase struct {
+	word string
+	fits func(ending string) bool
+}
+
+// stemBases returns the words that a stem may stand for: it may have lost an e (cach), turned y into
+// i (queri, where cut says that it is not a word itself) or undone a doubling (stop).
+func stemBases(stem string, cut bool) []stemBase {
+	all := func(string) bool { return true }
+	vowel := func(ending string) bool { return ending != "" && strings.IndexByte("aeio", ending[0]) >= 0 }
+	consonant := func(ending string) bool { return !vowel(ending) }
+	final := stem[len(stem)-1]
+	if final == 'i' && cut {
+		return []stemBase{
+			{stem, func(ending string) bool { return strings.HasPrefix(ending, "e") || ending == "ly" || ending == "able" }},
+			{stem[:len(stem)-1] + "y", func(ending string) bool { return !strings.HasPrefix(ending, "e") && ending != "s" && ending != "d" }},
+		}
+	}
+	bases := []stemBase{{stem, all}, {stem + "e", consonant}}
+	if final == 'e' || final == 'o' { // agreeing and canoeing keep the e
+		bases[1].fits = all
+	}
+	if strings.IndexByte("aeiouwxy", final) < 0 {
+		bases = append(bases, stemBase{stem + string(final), vowel})
+	}
+	return bases
 }
 
 // stopWords carry grammar rather than content in an English question.

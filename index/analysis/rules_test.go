@@ -206,7 +206,9 @@ func TestInflections(t *testing.T) {
 		{"fail", "fails", "failed", "failing"}, {"run", "runs", "running"}, {"index", "indexes", "indexed", "indexing"},
 		{"query", "queries", "queried"}, {"stop", "stops", "stopped", "stopping"}, {"cache", "caches", "cached", "caching"},
 		{"retry", "retries", "retried", "retrying"}, {"deploy", "deployment", "deployed"}, {"parse", "parses", "parsed", "parsing"},
-		{"implement", "implementation", "implemented"}, {"quick", "quickly"}, {"panic", "panics"}, {"zvakoxing", "zvakoxed"},
+		{"implement", "implementation", "implemented"}, {"dependency", "dependencies"}, {"agree", "agreed", "agreeing"}, {"connect", "connected", "connection", "connections"},
+		{"configure", "configured", "configuring", "configuration"}, {"use", "uses", "used", "using"}, {"pass", "passes", "passed"},
+		{"match", "matches"}, {"try", "tries", "tried", "trying"}, {"optimization", "optimizations"}, {"quick", "quickly"}, {"panic", "panics"}, {"zvakoxing", "zvakoxed"},
 	} {
 		for _, query := range forms {
 			got := analysis.Variants(query)
