@@ -207,6 +207,7 @@ func (s *Shrinker) feedString(b []byte) int {
 	}
 	s.endString()
 	s.put('"')
+	s.done = len(s.stack) == 0 && !s.line
 	return end + 1
 }
 
