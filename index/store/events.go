@@ -80,3 +80,40 @@ func (s *Snapshot) Events(ctx context.Context, of *Session, from int, f func(*St
 	}
 	return nil
 }
+
+// RowEvents calls f for the events of the given rows of one session, reading
+// each block once. Rows without an event (a session's head) are left out.
+func (s *Snapshot) RowEvents(ctx context.Context, of *Session, rows []int64, f func(row int64, e *Stored) error) error {
+	blocks, err := s.tx.QueryContext(ctx, `SELECT first_row, data FROM block WHERE session = ? AND first_row > 0 ORDER BY first_row`, of.ID)
+	if err != nil {
+		return fmt.Errorf("read events: %w", err)
+	}
+	defer blocks.Close()
+	want := make(map[int64]bool, len(rows))
+	for _, r := range rows {
+		want[r] = true
+	}
+	for blocks.Next() {
+		var first int64
+		var data []byte
+		if err := blocks.Scan(&first, &data); err != nil {
+			return fmt.Errorf("read events: %w", err)
+		}
+		var ferr error
+		err := decodeBlock(data, func(e *Stored) bool {
+			for k := range e.Rows {
+				if row := first + int64(e.rowAt+k); want[row] {
+					e.Surface = of.surfaces.at(e.Seq)
+					if ferr = f(row, e); ferr != nil {
+						return false
+					}
+				}
+			}
+			return true
+		})
+		if err := errors.Join(err, ferr); err != nil {
+			return err
+		}
+	}
+	return blocks.Err()
+}

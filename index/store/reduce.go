@@ -5,6 +5,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/sessionls/sessionls/index/analysis"
 	"github.com/sessionls/sessionls/index/transcript"
 )
 
@@ -138,42 +139,28 @@ func letters(w string) bool {
 	return true
 }
 
-// Rows are cut at rowBytes; the next row repeats rowOverlap bytes, which hold
-// at least 64 terms (a term has at most 64 bytes), so that a phrase is found
-// across the cut.
+// Rows are cut at rowBytes; each repeats the last rowOverlap terms of the one
+// before, so that a phrase is found across the cut (matching.md rule 6).
 const (
 	rowBytes   = 256 << 10
-	rowOverlap = 5 << 10
+	rowOverlap = 64
 )
 
-// Chunk returns the k-th row's share of a text, "" beyond the last one.
+// Chunk returns the k-th row's share of a part's text, "" beyond the last one.
 func Chunk(text string, k int) string {
-	start := 0
-	for ; k > 0; k-- {
-		end := chunkEnd(text, start)
-		if end >= len(text) {
+	if len(text) <= rowBytes {
+		if k > 0 {
 			return ""
 		}
-		start = cutAt(text, end-rowOverlap)
+		return text
 	}
-	return text[start:chunkEnd(text, start)]
-}
-
-func chunkEnd(text string, start int) int {
-	if len(text)-start <= rowBytes {
-		return len(text)
-	}
-	return start + cutAt(text[start:], rowBytes)
-}
-
-// chunks is the number of rows a text takes.
-func chunks(text string) int {
-	n := 1
-	for start := 0; ; n++ {
-		end := chunkEnd(text, start)
-		if end >= len(text) {
-			return n
+	var out string
+	analysis.New().Rows(text, rowBytes, rowOverlap, func(start, end int) bool {
+		if k == 0 {
+			out = text[start:end]
 		}
-		start = cutAt(text, end-rowOverlap)
-	}
+		k--
+		return k >= 0
+	})
+	return out
 }

@@ -253,25 +253,27 @@ func reduceParts(in []transcript.Part) (out []transcript.Part, reduced int64) {
 	return out, reduced
 }
 
-// index writes the event's FTS rows.
+// index writes the event's FTS rows: one, or several when a part is longer
+// than a row. Row k holds the k-th share of each part.
 func (s *Sink) index(w *sessionWriter, e *transcript.Event, parts []transcript.Part) (rowRange, error) {
-	n := 1
-	for _, p := range parts {
-		n = max(n, chunks(p.Text))
+	shares := make([][]string, len(parts))
+	n := 0
+	for i, p := range parts {
+		s.t.w.analyzer.Rows(p.Text, rowBytes, rowOverlap, func(start, end int) bool {
+			shares[i] = append(shares[i], p.Text[start:end])
+			return true
+		})
+		n = max(n, len(shares[i]))
 	}
 	marks := eventMarks(e)
 	var out rowRange
 	for k := range n {
 		var r ftsRow
 		s.main, s.side = s.main[:0], s.side[:0]
-		for _, p := range parts {
-			text := p.Text
-			if n > 1 {
-				if text = Chunk(text, k); text == "" {
-					continue
-				}
+		for i, p := range parts {
+			if k < len(shares[i]) {
+				s.analyse(&r, column(e.Role, p.Kind), p.Kind, shares[i][k])
 			}
-			s.analyse(&r, column(e.Role, p.Kind), p.Kind, text)
 		}
 		r.take(s.main, s.side)
 		row, err := s.insert(w, &r, marks, roleCode(e.Role), 0)
