@@ -1,0 +1,168 @@
+package codex
+
+import (
+	"strings"
+
+	"github.com/sessionls/sessionls/index/transcript"
+	"github.com/sessionls/sessionls/index/transcript/jsonv"
+	"github.com/sessionls/sessionls/index/transcript/scan"
+)
+
+// event turns what the interface was told into an event. Most of it repeats
+// response items and is without text; it is never model context.
+func (s *session) event(ev *transcript.Event, p jsonv.Value) error {
+	kind := p.Get("type").Str()
+	ev.RawType = kind
+	switch kind {
+	case "user_message":
+		ev.Type, ev.Role = transcript.TypeUserMessage, transcript.RoleUser
+		text := transcript.Typed(p.Get("message").Str())
+		ev.Parts = prose(nil, text)
+		return s.unlessTwin(ev, twinKey(keyUser, text))
+	case "agent_message":
+		ev.Type, ev.Role = transcript.TypeAssistantMessage, transcript.RoleAssistant
+		text := p.Get("message").Str()
+		ev.Parts = prose(nil, text)
+		return s.unlessTwin(ev, twinKey(keyAssistant, text))
+	case "item_completed":
+		if item := p.Get("item"); item.Get("type").IsStr("Plan") {
+			ev.Type, ev.Role = transcript.TypeAssistantMessage, transcript.RoleAssistant
+			text := item.Get("text").Str()
+			ev.Parts = prose(nil, text)
+			return s.unlessTwin(ev, twinKey(keyPlan, text))
+		}
+	case "agent_reasoning", "agent_reasoning_raw_content", "agent_reasoning_section_break":
+		ev.Type, ev.Role = transcript.TypeReasoning, transcript.RoleAssistant
+	case "task_started", "turn_started":
+		ev.Type = transcript.TypeTurnStart
+	case "task_complete", "turn_complete":
+		ev.Type = transcript.TypeTurnEnd
+	case "turn_aborted":
+		ev.Type = transcript.TypeTurnEnd
+		ev.Parts = prose(nil, "aborted")
+	case "error", "stream_error", "warning":
+		ev.Type = transcript.TypeTurnEnd
+		ev.Parts = prose(nil, p.Get("message").Str())
+	case "context_compacted":
+		ev.Type = transcript.TypeCompactBoundary
+	case "thread_name_updated":
+		s.named(ev, p)
+	case "thread_rolled_back":
+		if n, ok := p.Get("num_turns").Int(); ok && n > 0 {
+			if s.resumed {
+				return transcript.ErrReread
+			}
+			s.live.rollback(n)
+		}
+	case "exec_command_end":
+		s.commandEnd(ev, p)
+	case "mcp_tool_call_end":
+		s.mcpEnd(ev, p)
+	case "patch_apply_end":
+		s.patchEnd(ev, p)
+	case "dynamic_tool_call_response":
+		s.dynamicEnd(ev, p)
+	case "web_search_end":
+		ev.Type, ev.Role, ev.Tools = transcript.TypeToolCall, transcript.RoleAssistant, []string{"web_search"}
+		query := p.Get("query").Str()
+		ev.Parts = []transcript.Part{{Kind: transcript.Call, Text: strings.TrimSpace("web_search\n" + scan.Text(query))}}
+		return s.unlessTwin(ev, twinKey(keySearch, query))
+	case "view_image_tool_call":
+		c := arguments{dir: s.Dir}
+		c.file(p.Get("path").Str())
+		ev.Files = c.files
+	}
+	return s.put(*ev, false)
+}
+
+// unlessTwin hands over an event that keeps its text only when no item has it.
+func (s *session) unlessTwin(ev *transcript.Event, key uint64) error {
+	talk := ev.Type != transcript.TypeToolCall
+	if len(ev.Parts) == 0 || s.Twins.event(key, ev.Seq, ev.Offset) {
+		ev.Parts = nil
+		return s.put(*ev, false)
+	}
+	ev.Message = talk
+	return s.put(*ev, key != 0)
+}
+
+func (s *session) named(ev *transcript.Event, p jsonv.Value) {
+	ev.Type = transcript.TypeTitle
+	id := strings.ToLower(p.Get("thread_id").Str())
+	if ev.Inherited || id != "" && id != s.Header.SessionID {
+		return
+	}
+	s.Named.Name, s.Named.At = shorten(p.Get("thread_name").Str()), ev.Time
+}
+
+// commandEnd: files of earlier releases tell the end of a command twice. The
+// output of a call that stands in the file comes as its own item.
+func (s *session) commandEnd(ev *transcript.Event, p jsonv.Value) {
+	var f [6]jsonv.Value
+	p.Pick([]string{"call_id", "command", "cwd", "aggregated_output", "exit_code", "stdout"}, f[:])
+	ev.Type, ev.Role = transcript.TypeToolResult, transcript.RoleTool
+	if name, ok := s.called(f[0].Str()); ok {
+		ev.Tools = []string{name}
+		return
+	}
+	ev.Tools = []string{"exec_command"}
+	c := arguments{dir: s.Dir, skip: s.Dir}
+	c.value("command", f[1])
+	ev.Parts = append(ev.Parts, transcript.Part{Kind: transcript.Call, Text: strings.Join(append([]string{"exec_command"}, c.lines...), "\n")})
+	out := f[3]
+	if out.Str() == "" {
+		out = f[5]
+	}
+	ev.Parts = output(ev.Parts, out.Str())
+	code, ok := f[4].Int()
+	ev.Failed = ok && code != 0
+	ev.Files = c.files
+}
+
+func (s *session) mcpEnd(ev *transcript.Event, p jsonv.Value) {
+	var f [3]jsonv.Value
+	p.Pick([]string{"call_id", "invocation", "result"}, f[:])
+	ev.Type, ev.Role = transcript.TypeToolResult, transcript.RoleTool
+	if name, ok := s.called(f[0].Str()); ok {
+		ev.Tools = []string{name}
+		return
+	}
+	name := scan.Word(f[1].Get("server").Str() + "__" + f[1].Get("tool").Str())
+	ev.Tools = []string{name}
+	c := arguments{dir: s.Dir}
+	c.value("", f[1].Get("arguments"))
+	ev.Parts = append(ev.Parts, transcript.Part{Kind: transcript.Call, Text: strings.Join(append([]string{name}, c.lines...), "\n")})
+	if bad := f[2].Get("Err"); bad.Exists() {
+		ev.Failed = true
+		ev.Parts = output(ev.Parts, bad.Str())
+		return
+	}
+	good := f[2].Get("Ok")
+	ev.Failed = good.Get("isError").True() || good.Get("is_error").True()
+	ev.Parts = output(ev.Parts, joined(good.Get("content")))
+}
+
+func (s *session) patchEnd(ev *transcript.Event, p jsonv.Value) {
+	ev.Type, ev.Role, ev.Tools = transcript.TypeToolResult, transcript.RoleTool, []string{"apply_patch"}
+	ev.Failed = string(p.Get("success")) == "false"
+	c := arguments{dir: s.Dir}
+	p.Get("changes").Each(func(path, change jsonv.Value) bool {
+		c.file(path.Str())
+		c.file(change.Get("move_path").Str())
+		return len(c.files) < maxFiles
+	})
+	ev.Files = c.files
+	if _, ok := s.called(p.Get("call_id").Str()); !ok {
+		// The patch was applied from inside a script, whose text holds it.
+		ev.Parts = output(nil, p.Get("stderr").Str())
+	}
+}
+
+func (s *session) dynamicEnd(ev *transcript.Event, p jsonv.Value) {
+	ev.Type, ev.Role = transcript.TypeToolResult, transcript.RoleTool
+	ev.Tools = []string{scan.Word(p.Get("tool").Str())}
+	ev.Failed = string(p.Get("success")) == "false"
+	if _, ok := s.called(p.Get("call_id").Str()); !ok {
+		ev.Parts = output(nil, joined(p.Get("content_items")))
+	}
+}
