@@ -1,0 +1,135 @@
+// Package opencode reads OpenCode's sessions: the tree of JSON files (until
+// early 2026, and an older layout of it) and the SQLite database that followed,
+// with its message/part tables and the session_message table of the
+// development branch (formats.md §6).
+//
+// One message is one event with its prose; each tool part of it follows as an
+// event of its own that holds call and output, because the store keeps both in
+// one record. Parts that say nothing to a search (steps, snapshots, reasoning)
+// are no events.
+package opencode
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/sessionls/sessionls/index/transcript"
+)
+
+// The generations, as Source.Class: the database is preferred to the tree that
+// stays behind after the migration (formats.md §33).
+const (
+	classOldTree = 1
+	classTree    = 2
+	classDB      = 3
+)
+
+type reader struct{}
+
+// New returns the reader.
+func New() transcript.Reader { return reader{} }
+
+func (reader) Agent() transcript.Agent { return transcript.Agent{ID: "opencode", Label: "OpenCode"} }
+
+func (reader) Version() int { return 1 }
+
+// Roots is the data folder: under XDG_DATA_HOME, else ~/.local/share on every
+// system. A configured folder may be the data folder or a home folder.
+func (reader) Roots(env transcript.Env) []transcript.Root {
+	data := env.Var("XDG_DATA_HOME")
+	if data == "" {
+		data = filepath.Join(env.Home, ".local", "share")
+	}
+	roots := []transcript.Root{{Path: filepath.Join(data, "opencode"), Kind: "data"}}
+	for _, dir := range env.Extra {
+		for _, below := range [][]string{{".local", "share", "opencode"}, {"opencode"}} {
+			in := filepath.Join(append([]string{dir}, below...)...)
+			if info, err := os.Stat(in); err == nil && info.IsDir() {
+				dir = in
+				break
+			}
+		}
+		roots = append(roots, transcript.Root{Path: dir, Kind: "data", Configured: true})
+	}
+	return roots
+}
+
+// Discover yields a source for each session: of every opencode*.db (release
+// channels have their own), then of the trees. It looks at no part file: they
+// are nine tenths of a store's files.
+func (reader) Discover(ctx context.Context, env transcript.Env, root transcript.Root, yield func(transcript.Source) error, report func(string, error)) error {
+	entries, err := os.ReadDir(root.Path)
+	if err != nil {
+		return fmt.Errorf("look for OpenCode's sessions: %w", err)
+	}
+	seen := map[string]bool{}
+	for _, e := range entries {
+		path := filepath.Join(root.Path, e.Name())
+		if ok, _ := filepath.Match("opencode*.db", e.Name()); !ok {
+			continue
+		}
+		info, err := os.Stat(path)
+		if err != nil || !info.Mode().IsRegular() {
+			continue
+		}
+		if id := transcript.FileID(info); id != "" {
+			if seen[id] {
+				continue
+			}
+			seen[id] = true
+		}
+		if err := discoverDB(ctx, root.Path, path, yield); err != nil {
+			var stop *stopped
+			if errors.As(err, &stop) {
+				return stop.err
+			}
+			if ctx.Err() != nil {
+				return ctx.Err()
+			}
+			report(path, err)
+		}
+	}
+	w := &walk{ctx: ctx, root: root.Path, yield: yield, report: report, seen: seen}
+	if err := w.tree(); err != nil {
+		return err
+	}
+	return w.oldTrees()
+}
+
+// stopped wraps an error of yield, to tell it from trouble with a store.
+type stopped struct{ err error }
+
+func (s *stopped) Error() string { return s.err.Error() }
+
+// Read reads one session. A session is small and edited in place, so it is
+// always read whole: the checkpoint has no State.
+func (reader) Read(ctx context.Context, env transcript.Env, src transcript.Source, _ *transcript.Checkpoint, out transcript.Sink) (*transcript.Checkpoint, error) {
+	cp := &transcript.Checkpoint{Version: 1}
+	b := &builder{ctx: ctx, env: env, out: out, cp: cp, dataDir: src.Root}
+	var err error
+	if src.Key != "" {
+		err = readDB(ctx, src, b)
+	} else {
+		err = readTree(ctx, src, b)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if err := b.finish(); err != nil {
+		return nil, err
+	}
+	cp.Offset = b.bytes
+	return cp, nil
+}
+
+// ResumeArgs implements transcript.Reader.
+func (reader) ResumeArgs(sessionID string) []string {
+	return []string{"opencode", "--session", sessionID}
+}
+
+// missing reports whether an error only says that something is not there.
+func missing(err error) bool { return errors.Is(err, fs.ErrNotExist) }
