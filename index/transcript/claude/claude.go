@@ -1,0 +1,88 @@
+// Package claude reads Claude Code's transcripts: one JSONL file for each
+// session below <config>/projects/<folder>/, its sub-agents beside it or in
+// <session>/subagents/. Facts about the format come from formats.md §3, the
+// meaning of links and surfaces from lineage.md §2.
+package claude
+
+import (
+	"hash/maphash"
+	"os"
+	"path/filepath"
+
+	"github.com/sessionls/sessionls/index/transcript"
+)
+
+const (
+	agentID    = "claude"
+	agentLabel = "Claude Code"
+	// version of the reader; raised when the same bytes would read differently.
+	version = 1
+	// rootKind is the only layout: a folder of project folders.
+	rootKind = "projects"
+)
+
+// Reader reads Claude Code's transcripts. Its caches hold what was learned of
+// sibling files (which copies which, which call started which sub-agent); they
+// are bounded and only save work.
+type Reader struct {
+	families familyCache
+	launches launchCache
+}
+
+// New returns a reader with empty caches.
+func New() transcript.Reader {
+	r := &Reader{}
+	r.families.seed = maphash.MakeSeed()
+	return r
+}
+
+// Agent implements transcript.Reader.
+func (*Reader) Agent() transcript.Agent { return transcript.Agent{ID: agentID, Label: agentLabel} }
+
+// Version implements transcript.Reader.
+func (*Reader) Version() int { return version }
+
+// ResumeArgs implements transcript.Reader. A sub-agent has no command of its
+// own: it is continued through the session that started it.
+func (*Reader) ResumeArgs(sessionID string) []string {
+	return []string{"claude", "--resume", mainSession(sessionID)}
+}
+
+// Roots implements transcript.Reader: CLAUDE_CONFIG_DIR as the agent itself
+// honours it, else ~/.claude and the folder that releases of mid-2025 used.
+func (*Reader) Roots(env transcript.Env) []transcript.Root {
+	var roots []transcript.Root
+	seen := map[string]bool{}
+	add := func(path string, configured bool) {
+		path = filepath.Clean(path)
+		if !seen[path] {
+			seen[path] = true
+			roots = append(roots, transcript.Root{Path: path, Kind: rootKind, Configured: configured})
+		}
+	}
+	if dir := env.Var("CLAUDE_CONFIG_DIR"); dir != "" {
+		add(filepath.Join(dir, "projects"), false)
+	} else if env.Home != "" {
+		add(filepath.Join(env.Home, ".claude", "projects"), false)
+		xdg := env.Var("XDG_CONFIG_HOME")
+		if xdg == "" {
+			xdg = filepath.Join(env.Home, ".config")
+		}
+		add(filepath.Join(xdg, "claude", "projects"), false)
+	}
+	for _, extra := range env.Extra {
+		add(extraRoot(extra), true)
+	}
+	return roots
+}
+
+// extraRoot finds the folder of project folders in what a user configured: a
+// home folder, a configuration folder, or the projects folder itself.
+func extraRoot(dir string) string {
+	for _, sub := range []string{"projects", filepath.Join(".claude", "projects")} {
+		if info, err := os.Stat(filepath.Join(dir, sub)); err == nil && info.IsDir() {
+			return filepath.Join(dir, sub)
+		}
+	}
+	return dir
+}

@@ -1,0 +1,157 @@
+package claude
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+
+	"github.com/sessionls/sessionls/index/transcript"
+)
+
+// maxNesting bounds how deep sub-agent folders are followed
+// (<session>/subagents/workflows/<run>/ is the deepest one known).
+const maxNesting = 6
+
+// Discover implements transcript.Reader.
+func (r *Reader) Discover(ctx context.Context, _ transcript.Env, root transcript.Root, yield func(transcript.Source) error, report func(string, error)) error {
+	entries, err := os.ReadDir(root.Path)
+	if err != nil {
+		return fmt.Errorf("list Claude Code projects: %w", err)
+	}
+	w := &walk{r: r, ctx: ctx, root: root, yield: yield, report: report, seen: map[string]bool{}}
+	if info, err := os.Stat(root.Path); err == nil {
+		w.first(root.Path, info)
+	}
+	for _, e := range entries {
+		path := filepath.Join(root.Path, e.Name())
+		if err := w.entry(path, e, w.project); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// walk is one pass over a root. Files and folders met before, by another path
+// or through a symlink, are passed over.
+type walk struct {
+	r      *Reader
+	ctx    context.Context
+	root   transcript.Root
+	yield  func(transcript.Source) error
+	report func(string, error)
+	seen   map[string]bool
+}
+
+// first reports whether the file or folder behind info has not been met yet.
+func (w *walk) first(path string, info fs.FileInfo) bool {
+	id := transcript.FileID(info)
+	if id == "" {
+		if real, err := filepath.EvalSymlinks(path); err == nil {
+			path = real
+		}
+		id = "path:" + path
+	}
+	if w.seen[id] {
+		return false
+	}
+	w.seen[id] = true
+	return true
+}
+
+// entry yields a transcript, or calls folder for a directory. Symlinks are
+// followed; a dangling one is no trouble worth reporting.
+func (w *walk) entry(path string, e fs.DirEntry, folder func(string) error) error {
+	if err := w.ctx.Err(); err != nil {
+		return err
+	}
+	isFile := strings.HasSuffix(e.Name(), ext)
+	if e.Type().IsRegular() && !isFile {
+		return nil
+	}
+	info, err := os.Stat(path)
+	if err != nil {
+		if !errors.Is(err, fs.ErrNotExist) {
+			w.report(path, err)
+		}
+		return nil
+	}
+	switch {
+	case info.IsDir():
+		if w.first(path, info) {
+			return folder(path)
+		}
+	case isFile && info.Mode().IsRegular() && info.Size() > 0:
+		return w.file(path, info)
+	}
+	return nil
+}
+
+// project walks a project folder: main files, sub-agents of the older layout,
+// and the companions' folders of the sessions.
+func (w *walk) project(dir string) error {
+	return w.list(dir, func(path string, e fs.DirEntry) error {
+		return w.entry(path, e, func(sub string) error {
+			if e.Name() == subagents { // the root is itself a project folder
+				return w.agents(sub, 0)
+			}
+			return w.agents(filepath.Join(sub, subagents), 0)
+		})
+	})
+}
+
+// agents walks a subagents folder. Only agent-*.jsonl are conversations there.
+func (w *walk) agents(dir string, depth int) error {
+	info, err := os.Stat(dir)
+	if err != nil || !info.IsDir() || depth > maxNesting {
+		if err != nil && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, syscall.ENOTDIR) {
+			w.report(dir, err)
+		}
+		return nil
+	}
+	return w.list(dir, func(path string, e fs.DirEntry) error {
+		if strings.HasSuffix(e.Name(), ext) && !strings.HasPrefix(e.Name(), agentPrefix) {
+			return nil
+		}
+		return w.entry(path, e, func(sub string) error { return w.agents(sub, depth+1) })
+	})
+}
+
+func (w *walk) list(dir string, each func(string, fs.DirEntry) error) error {
+	entries, err := os.ReadDir(dir)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		w.report(dir, err)
+	}
+	for _, e := range entries { // what could be listed before an error counts
+		if err := each(filepath.Join(dir, e.Name()), e); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (w *walk) file(path string, info fs.FileInfo) error {
+	p := placeOf(path)
+	if !w.first(path, info) {
+		return nil
+	}
+	id := p.session
+	companions := []string{filepath.Join(p.sessionDir(), "tool-results")}
+	if p.agent != "" {
+		if id == "" {
+			id = w.r.families.head(path).session
+		}
+		if id != "" {
+			id = agentSession(id, p.agent)
+		}
+		companions = []string{p.metaFile()}
+	}
+	return w.yield(transcript.Source{
+		Agent: agentID, Path: path, Root: w.root.Path, SessionID: id, Class: p.class(),
+		Size: info.Size(), ModTime: info.ModTime(), Signature: transcript.Signature(info, companions...),
+	})
+}

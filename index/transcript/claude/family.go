@@ -1,0 +1,287 @@
+package claude
+
+import (
+	"context"
+	"errors"
+	"hash/maphash"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/sessionls/sessionls/index/transcript"
+	"github.com/sessionls/sessionls/index/transcript/jsonv"
+)
+
+// Copies of a conversation are told by the records they share: a background
+// hand-off, --fork-session and the --resume of 2025 write every record that has
+// a uuid again under a new session id, mostly without a word about where it
+// came from (formats.md §3, Lineage). A record is the same when uuid, type and
+// message are.
+
+const (
+	headBytes    = 256 << 10 // of a file, looked at for its first records
+	headKeys     = 4         // first records that make files relatives
+	maxFolders   = 64        // folders remembered
+	maxScanned   = 2_000_000 // record keys remembered of whole files
+	maxRelatives = 64        // relatives of one file that are compared
+	recheck      = time.Second
+)
+
+// head is what the first records of a file tell.
+type head struct {
+	session string   // first sessionId
+	keys    []uint64 // of the first records with a uuid
+	forked  bool     // the first of them carries forkedFrom
+	bg      bool     // the first of them was written by a background process
+}
+
+// scan is the shape of a whole file, record by record with a uuid.
+type scan struct {
+	head
+	all   []uint64
+	times []int64 // Unix milliseconds, 0 unknown
+	gaps  []int32 // records without uuid before each
+}
+
+type familyCache struct {
+	mu      sync.Mutex
+	seed    maphash.Seed
+	folders map[string]*folder
+	scans   map[string]*scan // by path, size and time
+	scanned int
+}
+
+// folder remembers the heads of a project folder's main files.
+type folder struct {
+	mod     time.Time
+	listed  time.Time
+	checked time.Time
+	id      map[string]string // name → file identity
+	byKey   map[uint64][]string
+	pending map[string]int64 // files without a record so far, with the size seen
+}
+
+// key identifies a record that was copied as it stood.
+func (c *familyCache) key(r *record) uint64 {
+	var h maphash.Hash
+	h.SetSeed(c.seed)
+	_, _ = h.Write(r.uuid)
+	_, _ = h.WriteString(r.typ)
+	if r.message != nil {
+		_, _ = h.Write(r.message)
+	} else {
+		_, _ = h.Write(r.time)
+	}
+	return h.Sum64()
+}
+
+// head reads the first records of a file; what cannot be read tells nothing.
+func (c *familyCache) head(path string) head {
+	var h head
+	f, err := transcript.OpenFile(path)
+	if err != nil {
+		return h
+	}
+	defer f.Close()
+	first := true
+	_ = c.each(context.Background(), f, min(f.Size, headBytes), func(r *record) bool {
+		if h.session == "" && len(r.session) < 256 {
+			h.session = str(r.session)
+		}
+		if idHash(r.uuid) == 0 {
+			return true
+		}
+		if first {
+			first = false
+			h.forked, h.bg = r.forked.Kind() == jsonv.Object, r.kind.IsStr("bg")
+		}
+		h.keys = append(h.keys, c.key(r))
+		return len(h.keys) < headKeys
+	})
+	return h
+}
+
+// each calls f for the records of the first end bytes until it returns false.
+func (c *familyCache) each(ctx context.Context, f io.Reader, end int64, use func(r *record) bool) error {
+	lines := transcript.NewLines(f, 0, end, skipMembers...)
+	var r record
+	for {
+		rec, err := lines.Next(ctx)
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		parse(rec.Value, &r)
+		if !use(&r) {
+			return nil
+		}
+	}
+}
+
+// relatives are the names of the other main files in path's folder that share
+// one of the first records.
+func (c *familyCache) relatives(path string, keys []uint64) []string {
+	dir, self := filepath.Split(path)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	d := c.folder(filepath.Clean(dir))
+	seen := map[string]bool{self: true}
+	var out []string
+	for _, k := range keys {
+		for _, name := range d.byKey[k] {
+			if !seen[name] && len(out) < maxRelatives {
+				seen[name] = true
+				out = append(out, name)
+			}
+		}
+	}
+	return out
+}
+
+// folder brings what is known of a folder up to date. A folder's time changes
+// when files come and go; one that changed just now may change again unseen.
+func (c *familyCache) folder(dir string) *folder {
+	d := c.folders[dir]
+	info, err := os.Stat(dir)
+	if err != nil {
+		return &folder{}
+	}
+	if d == nil {
+		if len(c.folders) >= maxFolders {
+			c.folders = nil
+		}
+		if c.folders == nil {
+			c.folders = map[string]*folder{}
+		}
+		d = &folder{id: map[string]string{}, byKey: map[uint64][]string{}, pending: map[string]int64{}}
+		c.folders[dir] = d
+	}
+	now := time.Now()
+	if !info.ModTime().Equal(d.mod) || d.listed.Sub(d.mod) < 2*time.Second {
+		d.mod, d.listed = info.ModTime(), now
+		c.list(dir, d)
+	}
+	if now.Sub(d.checked) >= recheck {
+		d.checked = now
+		for name, size := range d.pending {
+			info, err := os.Stat(filepath.Join(dir, name))
+			if err != nil || info.Size() == size {
+				continue
+			}
+			delete(d.pending, name)
+			c.enter(dir, d, name, info.Size())
+		}
+	}
+	return d
+}
+
+func (c *familyCache) list(dir string, d *folder) {
+	entries, _ := os.ReadDir(dir)
+	for _, e := range entries {
+		name := e.Name()
+		if !strings.HasSuffix(name, ext) || strings.HasPrefix(name, agentPrefix) {
+			continue
+		}
+		info, err := e.Info()
+		if err != nil || !info.Mode().IsRegular() {
+			continue
+		}
+		id := transcript.FileID(info)
+		if have, known := d.id[name]; known && have == id {
+			continue
+		}
+		d.id[name] = id
+		c.enter(dir, d, name, info.Size())
+	}
+}
+
+func (c *familyCache) enter(dir string, d *folder, name string, size int64) {
+	h := c.head(filepath.Join(dir, name))
+	if len(h.keys) == 0 {
+		d.pending[name] = size
+		return
+	}
+	for _, k := range h.keys {
+		d.byKey[k] = append(d.byKey[k], name)
+	}
+}
+
+// scan reads a whole file's record keys, or takes them from an earlier time.
+func (c *familyCache) scan(ctx context.Context, path string) (*scan, error) {
+	f, err := transcript.OpenFile(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	id := path + "\x00" + transcript.Signature(f.Info)
+	c.mu.Lock()
+	s := c.scans[id]
+	c.mu.Unlock()
+	if s != nil {
+		return s, nil
+	}
+	s = &scan{}
+	gaps := int32(0)
+	err = c.each(ctx, f, f.Size, func(r *record) bool {
+		if s.session == "" && len(r.session) < 256 {
+			s.session = str(r.session)
+		}
+		if idHash(r.uuid) == 0 {
+			gaps++
+			return true
+		}
+		if len(s.all) == 0 {
+			s.bg = r.kind.IsStr("bg")
+		}
+		var ms int64
+		if t := transcript.ParseTime(r.time); !t.IsZero() {
+			ms = t.UnixMilli()
+		}
+		s.all, s.times, s.gaps = append(s.all, c.key(r)), append(s.times, ms), append(s.gaps, gaps)
+		return len(s.all) < maxScanned
+	})
+	if err != nil {
+		return nil, err
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.scanned += len(s.all); c.scanned > maxScanned || c.scans == nil {
+		c.scans, c.scanned = map[string]*scan{}, len(s.all)
+	}
+	c.scans[id] = s
+	return s, nil
+}
+
+// mainExists reports whether a session's main file lies in dir or in another
+// project folder below root.
+func mainExists(root, dir, session string) bool {
+	if session != filepath.Base(session) {
+		return false
+	}
+	is := func(path string) bool {
+		info, err := os.Stat(path)
+		return err == nil && info.Mode().IsRegular()
+	}
+	if is(filepath.Join(dir, session+ext)) {
+		return true
+	}
+	entries, err := os.ReadDir(root)
+	if err != nil {
+		return false
+	}
+	for _, e := range entries {
+		if e.Type()&fs.ModeSymlink == 0 && !e.IsDir() {
+			continue
+		}
+		if is(filepath.Join(root, e.Name(), session+ext)) {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,272 @@
+package claude
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/sessionls/sessionls/index/transcript"
+)
+
+// Read implements transcript.Reader.
+func (r *Reader) Read(ctx context.Context, env transcript.Env, src transcript.Source, prev *transcript.Checkpoint, out transcript.Sink) (*transcript.Checkpoint, error) {
+	f, err := transcript.OpenFile(src.Path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	rd := &reading{r: r, env: env, src: src, place: placeOf(src.Path), out: out, f: f}
+	resumed := false
+	if prev != nil && prev.Version == version && f.Continues(prev) {
+		resumed = rd.resume(prev)
+	}
+	if !resumed {
+		prev = nil
+		if err := rd.start(ctx); err != nil {
+			return nil, err
+		}
+	}
+	if err := out.Begin(resumed); err != nil {
+		return nil, err
+	}
+	return rd.run(ctx, prev)
+}
+
+// reading is one pass over one file.
+type reading struct {
+	r     *Reader
+	env   transcript.Env
+	src   transcript.Source
+	place place
+	out   transcript.Sink
+	f     *transcript.File
+
+	main   *session
+	sides  map[string]*session // inline sub-agents by key
+	order  []*session          // sides in order of appearance
+	sideOf map[uint64]*session // record → the inline sub-agent it belongs to
+
+	copied     int  // leading records with a uuid that belong to the parent session
+	seen       int  // records with a uuid so far
+	wasFull    bool // the tree had overflowed before this pass
+	askOwner   string
+	firstChain bool // the first record of the chain was seen
+
+	line record
+	ev   transcript.Event
+}
+
+// resume takes up the state of an earlier pass.
+func (rd *reading) resume(prev *transcript.Checkpoint) bool {
+	s := newSession("")
+	if !s.restore(prev.State) {
+		return false
+	}
+	s.subagent = rd.place.agent != ""
+	rd.main, rd.wasFull, rd.firstChain = s, s.tree.overflow, true
+	return true
+}
+
+// start begins a file from its first byte: who is it, and whose copy.
+func (rd *reading) start(ctx context.Context) error {
+	p := rd.place
+	if p.session == "" {
+		p.session = rd.r.families.head(p.path).session
+	}
+	if p.agent != "" {
+		rd.startAgent(p)
+		return nil
+	}
+	id := p.session
+	if id == "" {
+		id = p.stem
+	}
+	rd.main = newSession(id)
+	l, err := rd.r.families.lineage(ctx, rd.src.Root, p, id)
+	if err != nil {
+		return err
+	}
+	if l.parent != "" {
+		h := &rd.main.h
+		h.Relation, h.ParentID, h.ParentEvent, h.LineageEvidence, h.InheritedKnown = l.relation, l.parent, l.event, l.evidence, l.known
+		rd.copied = l.copied
+		if l.warning != "" {
+			h.Warn(l.warning)
+		}
+	}
+	return nil
+}
+
+// startAgent begins a sub-agent's file.
+func (rd *reading) startAgent(p place) {
+	id := agentPrefix + p.agent
+	if p.session != "" {
+		id = agentSession(p.session, p.agent)
+	}
+	s := newSession(id)
+	s.subagent = true
+	h := &s.h
+	h.Relation, h.DelegationDepth, h.InheritedKnown = transcript.RelationSubagent, 1, true
+	meta := readMeta(p.metaFile())
+	h.SetTitle(meta.Description, transcript.TitleAgent)
+	if meta.SpawnDepth > 1 && meta.SpawnDepth < 1000 {
+		h.DelegationDepth = meta.SpawnDepth
+	}
+	rd.main = s
+	if p.session == "" {
+		h.Warn("the session that started this sub-agent is not known")
+		return
+	}
+	h.ParentID, h.LineageEvidence = p.session, transcript.EvidencePath
+	if !p.nested {
+		h.LineageEvidence = transcript.EvidenceLine
+	}
+	files := []string{p.mainFile(p.session)}
+	switch {
+	case p.parentAgent != "":
+		h.ParentID, h.DelegationDepth = agentSession(p.session, p.parentAgent), max(2, h.DelegationDepth)
+		files = []string{parentAgentFile(p)}
+	case h.DelegationDepth > 1 && p.nested:
+		// Sub-agents of sub-agents lie in one folder; the call says whose it is.
+		if file, call, ok := rd.r.launches.among(p); ok {
+			h.ParentID, h.ParentEvent, h.LineageEvidence = agentSession(p.session, placeOf(file).agent), call, transcript.EvidenceLine
+			return
+		}
+	}
+	for _, file := range files {
+		if call, ok := rd.r.launches.find(file, p.agent); ok {
+			h.ParentEvent, h.LineageEvidence = call, transcript.EvidenceLine
+			return
+		}
+	}
+}
+
+// meta is what <agent>.meta.json says.
+type meta struct {
+	Description string `json:"description"`
+	AgentType   string `json:"agentType"`
+	SpawnDepth  int    `json:"spawnDepth"`
+}
+
+const maxMeta = 1 << 20
+
+func readMeta(path string) (m meta) {
+	info, err := os.Stat(path)
+	if err != nil || !info.Mode().IsRegular() || info.Size() > maxMeta {
+		return m
+	}
+	b, err := os.ReadFile(path)
+	if err != nil {
+		return m
+	}
+	_ = json.Unmarshal(bytes.TrimPrefix(b, []byte("\ufeff")), &m) // a broken one says nothing
+	return m
+}
+
+// progressStep is how many bytes pass between reports of progress.
+const progressStep = 1 << 20
+
+func (rd *reading) run(ctx context.Context, prev *transcript.Checkpoint) (*transcript.Checkpoint, error) {
+	cp := &transcript.Checkpoint{Version: version}
+	var from int64
+	if prev != nil {
+		from, cp.Bad = prev.Offset, prev.Bad
+		cp.Partial = prev.Partial
+	}
+	if _, err := rd.f.Seek(from, io.SeekStart); err != nil {
+		return nil, fmt.Errorf("read transcript on: %w", err)
+	}
+	lines := transcript.NewLines(rd.f, from, rd.f.Size, skipMembers...)
+	reported := from
+	for {
+		rec, err := lines.Next(ctx)
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			return nil, err
+		}
+		parse(rec.Value, &rd.line)
+		if err := rd.record(&rec); err != nil {
+			return nil, err
+		}
+		if rec.Offset-reported >= progressStep {
+			reported = rec.Offset
+			rd.out.Progress(reported)
+		}
+	}
+	rd.out.Progress(lines.Offset())
+	cp.Bad += lines.Bad
+	cp.Torn = lines.Torn
+	if lines.Cut > 0 {
+		cp.Partial = "over-long texts were cut"
+	}
+	if err := rd.finish(ctx, prev != nil); err != nil {
+		return nil, err
+	}
+	if err := rd.f.Mark(cp, lines.Offset()); err != nil {
+		return nil, err
+	}
+	// Inline sub-agents were written by versions that no longer append: their
+	// files are read anew should they grow.
+	if len(rd.order) == 0 {
+		cp.State = rd.main.save(rd.seen <= rd.copied && rd.copied > 0)
+	}
+	return cp, nil
+}
+
+// finish tells surfaces and headers once every record is known.
+func (rd *reading) finish(ctx context.Context, resumed bool) error {
+	m := rd.main
+	if resumed && (len(rd.order) > 0 || m.tree.overflow != rd.wasFull) {
+		return transcript.ErrReread
+	}
+	if !resumed && rd.askOwner != "" && m.h.ParentID == "" {
+		owner, err := rd.r.families.owner(ctx, rd.place, rd.askOwner)
+		if err != nil {
+			return err
+		}
+		m.h.ParentEvent = rd.askOwner
+		if owner != "" {
+			m.h.Relation, m.h.ParentID, m.h.LineageEvidence, m.h.InheritedKnown = transcript.RelationContinuation, owner, transcript.EvidenceLine, true
+		} else {
+			m.h.ParentEvent = ""
+			m.h.Warn("it continues a conversation whose file is not here")
+		}
+	}
+	if m.h.Relation == transcript.RelationRoot {
+		m.h.InheritedKnown = true
+	}
+	any := false
+	for i, s := range append([]*session{m}, rd.order...) {
+		if s.seq == 0 && i == 0 && len(rd.order) > 0 {
+			continue // a file of inline sub-agents only
+		}
+		if !s.tree.settle() {
+			return transcript.ErrReread
+		}
+		if err := s.tree.shadowed(func(from, to int) error {
+			return rd.out.Surface(s.h.SessionID, from, to, transcript.Shadowed)
+		}); err != nil {
+			return err
+		}
+		h := s.header(rd.env)
+		if resumed && s.newSummaries {
+			return transcript.ErrReread
+		}
+		any = any || h.Conversation
+		if s.seq > 0 {
+			if err := rd.out.Header(h); err != nil {
+				return err
+			}
+		}
+	}
+	if !any {
+		return transcript.ErrNoSession
+	}
+	return nil
+}
