@@ -68,9 +68,9 @@ func (s *session) event(ev *transcript.Event, p jsonv.Value) error {
 		ev.Parts = []transcript.Part{{Kind: transcript.Call, Text: strings.TrimSpace("web_search\n" + scan.Text(query))}}
 		return s.unlessTwin(ev, twinKey(keySearch, query))
 	case "view_image_tool_call":
-		c := arguments{dir: s.Dir}
-		c.file(p.Get("path").Str())
-		ev.Files = c.files
+		c := scan.Arguments{Dir: s.Dir}
+		c.File(p.Get("path").Str())
+		ev.Files = c.Files
 	}
 	return s.put(*ev, false)
 }
@@ -106,9 +106,9 @@ func (s *session) commandEnd(ev *transcript.Event, p jsonv.Value) {
 		return
 	}
 	ev.Tools = []string{"exec_command"}
-	c := arguments{dir: s.Dir, skip: s.Dir}
-	c.value("command", f[1])
-	ev.Parts = append(ev.Parts, transcript.Part{Kind: transcript.Call, Text: strings.Join(append([]string{"exec_command"}, c.lines...), "\n")})
+	c := scan.Arguments{Dir: s.Dir, Skip: s.Dir}
+	c.Value("command", f[1])
+	ev.Parts = append(ev.Parts, transcript.Part{Kind: transcript.Call, Text: c.Text("exec_command")})
 	out := f[3]
 	if out.Str() == "" {
 		out = f[5]
@@ -116,7 +116,7 @@ func (s *session) commandEnd(ev *transcript.Event, p jsonv.Value) {
 	ev.Parts = output(ev.Parts, out.Str())
 	code, ok := f[4].Int()
 	ev.Failed = ok && code != 0
-	ev.Files = c.files
+	ev.Files = c.Files
 }
 
 func (s *session) mcpEnd(ev *transcript.Event, p jsonv.Value) {
@@ -129,9 +129,9 @@ func (s *session) mcpEnd(ev *transcript.Event, p jsonv.Value) {
 	}
 	name := scan.Word(f[1].Get("server").Str() + "__" + f[1].Get("tool").Str())
 	ev.Tools = []string{name}
-	c := arguments{dir: s.Dir}
-	c.value("", f[1].Get("arguments"))
-	ev.Parts = append(ev.Parts, transcript.Part{Kind: transcript.Call, Text: strings.Join(append([]string{name}, c.lines...), "\n")})
+	c := scan.Arguments{Dir: s.Dir}
+	c.Value("", f[1].Get("arguments"))
+	ev.Parts = append(ev.Parts, transcript.Part{Kind: transcript.Call, Text: c.Text(name)})
 	if bad := f[2].Get("Err"); bad.Exists() {
 		ev.Failed = true
 		ev.Parts = output(ev.Parts, bad.Str())
@@ -145,13 +145,13 @@ func (s *session) mcpEnd(ev *transcript.Event, p jsonv.Value) {
 func (s *session) patchEnd(ev *transcript.Event, p jsonv.Value) {
 	ev.Type, ev.Role, ev.Tools = transcript.TypeToolResult, transcript.RoleTool, []string{"apply_patch"}
 	ev.Failed = string(p.Get("success")) == "false"
-	c := arguments{dir: s.Dir}
+	c := scan.Arguments{Dir: s.Dir}
 	p.Get("changes").Each(func(path, change jsonv.Value) bool {
-		c.file(path.Str())
-		c.file(change.Get("move_path").Str())
-		return len(c.files) < maxFiles
+		c.File(path.Str())
+		c.File(change.Get("move_path").Str())
+		return len(c.Files) < scan.MaxFiles
 	})
-	ev.Files = c.files
+	ev.Files = c.Files
 	if _, ok := s.called(p.Get("call_id").Str()); !ok {
 		// The patch was applied from inside a script, whose text holds it.
 		ev.Parts = output(nil, p.Get("stderr").Str())

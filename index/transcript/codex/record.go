@@ -156,9 +156,7 @@ func (s *session) launch(p jsonv.Value) {
 }
 
 func (s *session) directory(dir string) {
-	if len(dir) > 4096 {
-		return
-	}
+	dir = scan.Path(dir)
 	s.Header.SawCWD(dir)
 	if dir != "" {
 		s.Dir = dir

@@ -24,21 +24,17 @@ func (s *session) toolCall(ev *transcript.Event, f fields) {
 		ev.ID = scan.Word(callID)
 	}
 	s.opened(callID, name)
-	c := arguments{dir: s.Dir, skip: s.Dir}
+	c := scan.Arguments{Dir: s.Dir, Skip: s.Dir}
 	switch {
 	case kind == "local_shell_call" || kind == "web_search_call":
-		c.value("", f.action)
+		c.Value("", f.action)
 	case f.input.Exists():
-		c.free(f.input)
+		c.Free(f.input)
 	default:
-		c.free(f.arguments)
+		c.Free(f.arguments)
 	}
-	text := name
-	if len(c.lines) > 0 {
-		text += "\n" + strings.Join(c.lines, "\n")
-	}
-	ev.Parts = []transcript.Part{{Kind: transcript.Call, Text: text}}
-	ev.Files = c.files
+	ev.Parts = []transcript.Part{{Kind: transcript.Call, Text: c.Text(name)}}
+	ev.Files = c.Files
 }
 
 // toolName joins the name of an MCP tool with its server's.
@@ -48,110 +44,6 @@ func toolName(f fields) string {
 		return strings.TrimSuffix(ns, "__") + "__" + name
 	}
 	return name
-}
-
-// arguments makes readable lines of a call's input: its strings, without JSON
-// syntax, in order. Encrypted and binary payloads are left out.
-type arguments struct {
-	lines []string
-	files []string
-	dir   string // what relative paths start from
-	skip  string // a working directory that every call repeats
-}
-
-// free reads an input that is JSON written as a string, JSON, or plain text.
-func (c *arguments) free(v jsonv.Value) {
-	if v.Kind() != jsonv.String {
-		c.value("", v)
-		return
-	}
-	text := v.Str()
-	if strings.HasPrefix(text, "{") && jsonv.Valid([]byte(text)) {
-		c.value("", jsonv.Value(text))
-		return
-	}
-	c.line("", text)
-}
-
-func (c *arguments) value(key string, v jsonv.Value) {
-	switch v.Kind() {
-	case jsonv.String:
-		c.line(key, v.Str())
-	case jsonv.Object:
-		if d := v.Get("workdir"); d.Kind() == jsonv.String && d.Str() != "" {
-			c.dir = transcript.Absolute(c.dir, d.Str())
-		}
-		v.Each(func(k, val jsonv.Value) bool {
-			if !k.EqualKey("type") {
-				c.value(k.Str(), val)
-			}
-			return true
-		})
-	case jsonv.Array:
-		if key == "command" || key == "cmd" {
-			var words []string
-			v.Elems(func(_ int, w jsonv.Value) bool { words = append(words, w.Str()); return true })
-			c.line(key, strings.Join(words, " "))
-			return
-		}
-		v.Elems(func(_ int, val jsonv.Value) bool { c.value(key, val); return true })
-	}
-}
-
-func (c *arguments) line(key, text string) {
-	if text = scan.Text(text); strings.TrimSpace(text) == "" {
-		return
-	}
-	if (key == "workdir" || key == "working_directory") && text == c.skip {
-		return
-	}
-	c.lines = append(c.lines, text)
-	if key == "path" && len(text) < 4096 && !strings.Contains(text, "\n") {
-		c.file(text)
-	}
-	if strings.Contains(text, "*** Begin Patch") {
-		c.patch(text)
-	}
-}
-
-// maxFiles bounds the files named by one event.
-const maxFiles = 1000
-
-func (c *arguments) file(path string) {
-	path = transcript.Absolute(c.dir, scan.Word(strings.TrimSpace(path)))
-	if path == "" || len(c.files) >= maxFiles {
-		return
-	}
-	for _, f := range c.files {
-		if f == path {
-			return
-		}
-	}
-	c.files = append(c.files, path)
-}
-
-// patch reads the file headers of a patch. Inside a script a line may end in
-// an escaped line break.
-func (c *arguments) patch(text string) {
-	for _, mark := range []string{"*** Add File: ", "*** Update File: ", "*** Delete File: ", "*** Move to: "} {
-		rest := text
-		for len(c.files) < maxFiles {
-			_, after, ok := strings.Cut(rest, mark)
-			if !ok {
-				break
-			}
-			rest = after
-			end := strings.IndexAny(after[:min(len(after), 4096)], "\n\r\"`")
-			if end < 0 {
-				end = min(len(after), 4096)
-			}
-			path := after[:end]
-			if i := strings.Index(path, `\n`); i >= 0 {
-				path = path[:i]
-			}
-			c.file(path)
-		}
-	}
 }
 
 func (s *session) toolResult(ev *transcript.Event, f fields) {

@@ -89,3 +89,12 @@ func Word(s string) string {
 		return r
 	}, s)
 }
+
+// Path makes a recorded folder safe to carry in a header: as it stands, or ""
+// when it is longer than any path.
+func Path(s string) string {
+	if len(s) > 4096 || strings.IndexByte(s, 0) >= 0 {
+		return ""
+	}
+	return s
+}

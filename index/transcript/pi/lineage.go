@@ -1,0 +1,178 @@
+package pi
+
+import (
+	"context"
+	"fmt"
+	"hash/fnv"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/sessionls/sessionls/index/transcript"
+	"github.com/sessionls/sessionls/index/transcript/jsonv"
+	"github.com/sessionls/sessionls/index/transcript/scan"
+)
+
+// A fork copies entries with their ids. The copied part ends at the first
+// entry whose id the parent does not have.
+
+// parentFile is what is read of a parent's file.
+type parentFile struct {
+	id  string              // of its header line, else of its name
+	ids map[uint64]struct{} // of its entries; lines without id by their bytes
+}
+
+// maxIDs and maxParent bound what is read of a parent: entries and bytes.
+const (
+	maxIDs    = 1 << 20
+	maxParent = 4 << 30
+)
+
+func hash(s string) uint64 {
+	h := fnv.New64a()
+	_, _ = io.WriteString(h, s)
+	return h.Sum64()
+}
+
+// entryKey identifies an entry across files: its id, or its line when it has
+// none (v1). head is the line, at most scan.Head bytes of it.
+func entryKey(id string, head []byte) uint64 {
+	if id != "" {
+		return hash("#" + id)
+	}
+	h := fnv.New64a()
+	_, _ = h.Write(trimLine(head))
+	return h.Sum64()
+}
+
+func trimLine(line []byte) []byte {
+	line = line[:min(len(line), scan.Head)]
+	for len(line) > 0 && (line[len(line)-1] == '\n' || line[len(line)-1] == '\r') {
+		line = line[:len(line)-1]
+	}
+	return line
+}
+
+// findParent returns the file a recorded parent stands for: a path, which may have moved
+// with its folder, or an id (v4). "" when it is not there.
+func (s *session) findParent() string {
+	if s.Parent == "" {
+		return ""
+	}
+	path := filepath.FromSlash(strings.ReplaceAll(s.Parent, `\`, "/"))
+	isFile := func(p string) bool {
+		info, err := os.Stat(p)
+		return err == nil && info.Mode().IsRegular() && p != s.src.Path
+	}
+	if filepath.IsAbs(path) && isFile(path) {
+		return path
+	}
+	base := filepath.Base(path)
+	literal := strings.NewReplacer(`*`, `\*`, `?`, `\?`, `[`, `\[`).Replace
+	pattern := literal(base)
+	if !strings.HasSuffix(base, ".jsonl") {
+		pattern = "*" + pattern + ".jsonl" // an id: with or without a time before it
+	}
+	for _, dir := range []string{literal(filepath.Dir(s.src.Path)), literal(s.src.Root), filepath.Join(literal(s.src.Root), "*")} {
+		if found, err := filepath.Glob(filepath.Join(dir, pattern)); err == nil {
+			for _, p := range found {
+				if isFile(p) {
+					return p
+				}
+			}
+		}
+	}
+	return ""
+}
+
+// readParent reads the ids in a parent's file.
+func readParent(ctx context.Context, path string) (*parentFile, error) {
+	f, err := transcript.OpenFile(path)
+	if err != nil {
+		return nil, fmt.Errorf("read parent: %w", err)
+	}
+	defer f.Close()
+	p := &parentFile{id: fileID(strings.TrimSuffix(filepath.Base(path), ".jsonl")), ids: map[uint64]struct{}{}}
+	err = scan.Heads(ctx, io.LimitReader(f, min(f.Size, maxParent)), 0, func(head []byte, offset, _ int64) bool {
+		v := jsonv.Parse(head)
+		if isHeader(v) {
+			if id := v.Get("id").Str(); id != "" {
+				p.id = scan.Word(id)
+			}
+			return true
+		}
+		each := func(w jsonv.Value) { p.ids[entryKey(w.Get("id").Str(), head)] = struct{}{} }
+		if v.Kind() == jsonv.Array {
+			v.Elems(func(_ int, w jsonv.Value) bool { each(w); return true })
+		} else {
+			each(v)
+		}
+		return len(p.ids) < maxIDs
+	})
+	if err != nil {
+		return nil, fmt.Errorf("read parent: %w", err)
+	}
+	return p, nil
+}
+
+// lookUpParent reads the parent when it is needed: to name it, or to tell copied entries.
+func (s *session) lookUpParent() error {
+	path := s.findParent()
+	if path != "" {
+		p, err := readParent(s.ctx, path)
+		if s.ctx.Err() != nil {
+			return s.ctx.Err()
+		}
+		if err == nil {
+			s.parent = p
+		}
+	}
+	h := &s.Header
+	s.Found = s.parent != nil
+	s.Leading = s.Found
+	h.InheritedKnown = s.Found
+	if s.Found {
+		h.ParentID = s.parent.id
+		return nil
+	}
+	h.Warn("the parent's transcript was not found: copied events may count as this session's own")
+	return nil
+}
+
+// stale reports whether the parent's file has turned up since the carry-over
+// was written. While all entries are copied ones its ids are needed again.
+func (s *session) stale() (bool, error) {
+	if s.Parent == "" {
+		return false, nil
+	}
+	if !s.Found {
+		return s.findParent() != "", nil
+	}
+	if !s.Leading {
+		return false, nil
+	}
+	path := s.findParent()
+	if path == "" {
+		return true, nil
+	}
+	p, err := readParent(s.ctx, path)
+	if s.ctx.Err() != nil {
+		return false, s.ctx.Err()
+	}
+	s.parent = p
+	return err != nil, nil
+}
+
+// copiedEntry reports whether an entry belongs to the copied beginning.
+func (s *session) copiedEntry(id string, line []byte) bool {
+	if !s.Leading {
+		s.Own = true
+		return false
+	}
+	if _, ok := s.parent.ids[entryKey(id, line)]; ok {
+		return true
+	}
+	s.Leading, s.Own = false, true
+	return false
+}
