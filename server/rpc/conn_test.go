@@ -390,12 +390,17 @@ func TestCallsToTheClient(t *testing.T) {
 func TestEndOfInputLetsRunningRequestsFinish(t *testing.T) {
 	release := make(chan struct{})
 	s := initialized(t, rpc.Options{Grace: time.Minute}, handler{call: func(ctx context.Context, _ string, _ json.RawMessage) (json.RawMessage, error) {
-		<-release
-		return json.RawMessage(`"late"`), ctx.Err()
+		select {
+		case <-release:
+			return json.RawMessage(`"late"`), nil
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
 	}})
 	s.Send(request(1, "x"))
 	s.Send(request(2, "x"))
 	s.Close()
+	time.Sleep(50 * time.Millisecond) // time enough to cancel them by mistake
 	close(release)
 	for _, id := range []string{"1", "2"} {
 		if m := s.Response(id); string(m.Result) != `"late"` {
