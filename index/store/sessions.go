@@ -44,8 +44,8 @@ type Filter struct {
 
 // IsZero reports whether the filter lets every session pass.
 func (f *Filter) IsZero() bool {
-	w, _ := f.where()
-	return w == ""
+	where, _ := f.where()
+	return where == ""
 }
 
 // where renders the filter. Lists go in as one JSON parameter each, so their
@@ -175,12 +175,19 @@ func jsonList(values []string) string {
 	return string(b)
 }
 
-// SessionIDs is the set of sessions that pass the filter.
-func (s *Snapshot) SessionIDs(ctx context.Context, f *Filter) (map[int64]bool, error) {
-	where, args := f.where()
+// SessionIDs is the set of sessions that pass all filters.
+func (s *Snapshot) SessionIDs(ctx context.Context, filters []Filter) (map[int64]bool, error) {
+	var conds []string
+	var args []any
+	for i := range filters {
+		if where, a := filters[i].where(); where != "" {
+			conds = append(conds, where)
+			args = append(args, a...)
+		}
+	}
 	query := `SELECT id FROM session`
-	if where != "" {
-		query += ` WHERE ` + where
+	if len(conds) > 0 {
+		query += ` WHERE ` + strings.Join(conds, " AND ")
 	}
 	rows, err := s.tx.QueryContext(ctx, query, args...)
 	if err != nil {
@@ -199,34 +206,6 @@ func (s *Snapshot) SessionIDs(ctx context.Context, f *Filter) (map[int64]bool, e
 		return nil, fmt.Errorf("filter sessions: %w", err)
 	}
 	return out, nil
-}
-
-// Newest lists the sessions that pass the filter, newest update first (null
-// last), ties by id, and how many there are in all.
-func (s *Snapshot) Newest(ctx context.Context, f *Filter, offset, limit int) (ids []int64, total int, err error) {
-	where, args := f.where()
-	if where != "" {
-		where = ` WHERE ` + where
-	}
-	if err := s.tx.QueryRowContext(ctx, `SELECT count(*) FROM session`+where, args...).Scan(&total); err != nil {
-		return nil, 0, fmt.Errorf("count sessions: %w", err)
-	}
-	rows, err := s.tx.QueryContext(ctx, `SELECT id FROM session`+where+` ORDER BY updated DESC NULLS LAST, id LIMIT ? OFFSET ?`, append(args, limit, offset)...)
-	if err != nil {
-		return nil, 0, fmt.Errorf("list sessions: %w", err)
-	}
-	defer rows.Close()
-	for rows.Next() {
-		var id int64
-		if err := rows.Scan(&id); err != nil {
-			return nil, 0, fmt.Errorf("list sessions: %w", err)
-		}
-		ids = append(ids, id)
-	}
-	if err := rows.Err(); err != nil {
-		return nil, 0, fmt.Errorf("list sessions: %w", err)
-	}
-	return ids, total, nil
 }
 
 // Session is a session's row.

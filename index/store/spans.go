@@ -58,19 +58,32 @@ func (s *Spans) At(row int64) (RowInfo, bool) {
 	if k >= int64(len(s.info[i])) {
 		return RowInfo{}, false
 	}
-	kind := s.info[i][k]
+	return s.row(i, int(k/2)), true
+}
+
+func (s *Spans) row(span, k int) RowInfo {
+	kind := s.info[span][2*k]
 	role := transcript.RoleUnknown
 	if c := int(kind >> kindRoleShift); c < len(roles) {
 		role = roles[c]
 	}
-	return RowInfo{Session: s.session[i], Kind: RowKind(kind & 0x0f), Role: role, Terms: lengths[s.info[i][k+1]]}, true
+	return RowInfo{Session: s.session[span], Kind: RowKind(kind & 0x0f), Role: role, Terms: lengths[s.info[span][2*k+1]]}
 }
 
-// SessionSpans calls f with the row ranges [first, end) of a session.
-func (s *Spans) Of(sessions map[int64]bool, f func(first, end int64)) {
+// Of calls f with the row ranges [first, end) of a session.
+func (s *Spans) Of(session int64, f func(first, end int64)) {
 	for i, id := range s.session {
-		if sessions[id] {
+		if id == session {
 			f(s.first[i], s.first[i]+int64(len(s.info[i])/2))
+		}
+	}
+}
+
+// Each calls f for every row, in ascending order.
+func (s *Spans) Each(f func(row int64, info RowInfo)) {
+	for i, first := range s.first {
+		for k := range len(s.info[i]) / 2 {
+			f(first+int64(k), s.row(i, k))
 		}
 	}
 }

@@ -1,0 +1,131 @@
+package query
+
+import (
+	"slices"
+
+	"github.com/sessionls/sessionls/contract"
+	"github.com/sessionls/sessionls/index/store"
+	"github.com/sessionls/sessionls/index/transcript"
+)
+
+// passes holds a row against the conditions that its span decides.
+func (s *search) passes(info store.RowInfo) bool {
+	if s.allowed != nil && !s.allowed[info.Session] {
+		return false
+	}
+	for _, roles := range s.cond.events.roles {
+		if !slices.Contains(roles, contract.Role(info.Role)) {
+			return false
+		}
+	}
+	return true
+}
+
+// deepFilter holds rows against conditions that only the event itself decides:
+// its surface, position and time. The zero deepFilter lets all pass.
+type deepFilter struct {
+	s    *search
+	good map[int64]bool
+}
+
+func newDeepFilter(s *search) deepFilter { return deepFilter{s, map[int64]bool{}} }
+
+// prepare reads the events of the rows in question, session by session.
+func (d *deepFilter) prepare(all []uint64) error {
+	bySession := map[int64][]int64{}
+	for _, x := range all {
+		row := int64(x >> 12)
+		if info, ok := d.s.snap.Spans.At(row); ok && d.s.passes(info) {
+			bySession[info.Session] = append(bySession[info.Session], row)
+		}
+	}
+	return d.read(bySession)
+}
+
+func (d *deepFilter) read(bySession map[int64][]int64) error {
+	ids := make([]int64, 0, len(bySession))
+	for id := range bySession {
+		ids = append(ids, id)
+	}
+	sessions, err := d.s.snap.Sessions(d.s.ctx, ids)
+	if err != nil {
+		return err
+	}
+	for id, rows := range bySession {
+		sess := sessions[id]
+		if sess == nil {
+			continue
+		}
+		err := d.s.snap.RowEvents(d.s.ctx, sess, rows, func(row int64, e *store.Stored) error {
+			if d.s.cond.events.allow(e) {
+				d.good[row] = true
+			}
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (d *deepFilter) passes(row int64, _ store.RowInfo) bool { return d.s == nil || d.good[row] }
+
+// allow holds an event against surface, position and time.
+func (e *events) allow(x *store.Stored) bool {
+	if e.surfaces != nil && !slices.Contains(e.surfaces, contract.Surface(x.Surface)) {
+		return false
+	}
+	if e.seq != nil && !e.seq.Contains(int64(x.Seq)) {
+		return false
+	}
+	if e.time != nil && (x.Time.IsZero() || !e.time.Contains(contract.InstantOf(x.Time))) {
+		return false
+	}
+	return true
+}
+
+// sessionsWithEvents narrows sessions to those with an event that meets the
+// event filter, for searches without text.
+func (s *search) sessionsWithEvents(ids map[int64]bool) (map[int64]bool, error) {
+	ev := &s.cond.events
+	rows := map[int64][]int64{}
+	take := func(row int64, info store.RowInfo) {
+		if ids[info.Session] && s.passes(info) {
+			rows[info.Session] = append(rows[info.Session], row)
+		}
+	}
+	if !s.marks.IsZero() {
+		list, _, err := s.list(s.marks, everything)
+		if err != nil {
+			return nil, err
+		}
+		for _, row := range list {
+			if info, ok := s.snap.Spans.At(row); ok {
+				take(row, info)
+			}
+		}
+	} else {
+		s.snap.Spans.Each(take)
+	}
+	out := map[int64]bool{}
+	if !ev.deep() {
+		for id := range rows {
+			out[id] = true
+		}
+		return out, nil
+	}
+	d := newDeepFilter(s)
+	if err := d.read(rows); err != nil {
+		return nil, err
+	}
+	for id, list := range rows {
+		if slices.ContainsFunc(list, func(r int64) bool { return d.good[r] }) {
+			out[id] = true
+		}
+	}
+	return out, nil
+}
+
+// headSurface is the surface of a session's title: no event, never context.
+const headSurface = transcript.LogOnly

@@ -1,0 +1,130 @@
+package query
+
+import (
+	"time"
+
+	"github.com/sessionls/sessionls/contract"
+	"github.com/sessionls/sessionls/index/store"
+)
+
+// activeWindow is how recently a transcript must have grown to be active.
+const activeWindow = 2 * time.Minute
+
+// conditions are the filters of a request and the operators of its query,
+// apart by what they are held against.
+type conditions struct {
+	sessions []store.Filter // each must pass
+	events   events
+	any      bool // there is a clause or operator: no text then lists sessions
+}
+
+// events are the conditions on the event that gives the evidence.
+type events struct {
+	types, tools []string
+	roles        [][]contract.Role // each list must hold the role
+	toolLists    [][]string        // of operators: each must match
+	surfaces     []contract.Surface
+	seq          *contract.SeqRange
+	time         *contract.InstantRange
+}
+
+// restricts reports whether any event is ruled out.
+func (e *events) restricts() bool {
+	return e.types != nil || e.tools != nil || len(e.roles) > 0 || len(e.toolLists) > 0 || e.deep()
+}
+
+// deep reports whether the event itself must be read to tell.
+func (e *events) deep() bool { return e.surfaces != nil || e.seq != nil || e.time != nil }
+
+func newConditions(f contract.Filters, o *operators, clock time.Time, pathOfFile bool) conditions {
+	c := conditions{any: f.HasClause() || o.any}
+	base := store.Filter{
+		Agents: f.Agents, IDs: f.SessionIDs, CWDs: f.Cwds, Parents: f.Parents, Active: f.Active, Automated: f.Automated,
+		Branches: f.Branches, Models: f.Models, Files: f.Files, ActiveSince: clock.Add(-activeWindow),
+		Since: timeOf(f.Since), Until: timeOf(f.Until), Presence: words(f.Presence), Relations: words(f.Relations), PathOfFile: pathOfFile,
+	}
+	for _, p := range f.ScopePaths {
+		base.Under = append(base.Under, contract.PathKey(p))
+	}
+	if f.CreatedAt != nil {
+		base.CreatedFrom, base.CreatedTo = timeOf(f.CreatedAt.From), timeOf(f.CreatedAt.To)
+	}
+	for _, list := range [][][]string{o.repos} {
+		for _, v := range list {
+			base.Repo = append(base.Repo, v...)
+		}
+	}
+	flatten := func(to *[]string, lists [][]string) {
+		for _, v := range lists {
+			*to = append(*to, v...)
+		}
+	}
+	flatten(&base.Path, o.paths)
+	flatten(&base.BranchLike, o.branches)
+	flatten(&base.ModelLike, o.models)
+	c.sessions = append(c.sessions, base)
+	// Operators AND with each other, values inside a list OR: a filter each.
+	for _, v := range o.agents {
+		c.sessions = append(c.sessions, store.Filter{Agents: v})
+	}
+	for _, v := range o.relations {
+		c.sessions = append(c.sessions, store.Filter{Relations: v})
+	}
+	for _, v := range o.files {
+		c.sessions = append(c.sessions, store.Filter{Files: v})
+	}
+	for i := range o.since {
+		c.sessions = append(c.sessions, store.Filter{Since: &o.since[i]})
+	}
+	for i := range o.until {
+		c.sessions = append(c.sessions, store.Filter{Until: &o.until[i]})
+	}
+	yes := true
+	if o.active {
+		c.sessions = append(c.sessions, store.Filter{Active: &yes, ActiveSince: clock.Add(-activeWindow)})
+	}
+	if o.automated {
+		c.sessions = append(c.sessions, store.Filter{Automated: &yes})
+	}
+	if o.missing {
+		c.sessions = append(c.sessions, store.Filter{Presence: []string{string(contract.PresenceMissing)}})
+	}
+	if e := f.Events; e != nil {
+		c.events.types, c.events.tools, c.events.surfaces, c.events.seq, c.events.time = e.Types, e.Tools, e.Surfaces, e.Seq, e.Time
+		if e.Roles != nil {
+			c.events.roles = append(c.events.roles, e.Roles)
+		}
+	}
+	for _, v := range o.roles {
+		c.events.roles = append(c.events.roles, typed[contract.Role](v))
+	}
+	c.events.toolLists = o.tools
+	return c
+}
+
+func timeOf(i *contract.Instant) *time.Time {
+	if i == nil {
+		return nil
+	}
+	t := i.Time()
+	return &t
+}
+
+func words[T ~string](list []T) []string {
+	if list == nil {
+		return nil
+	}
+	out := make([]string, len(list))
+	for i, s := range list {
+		out[i] = string(s)
+	}
+	return out
+}
+
+func typed[T ~string](list []string) []T {
+	out := make([]T, len(list))
+	for i, s := range list {
+		out[i] = T(s)
+	}
+	return out
+}

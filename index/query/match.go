@@ -1,0 +1,547 @@
+package query
+
+import (
+	"cmp"
+	"math"
+	"slices"
+
+	"github.com/sessionls/sessionls/contract"
+	"github.com/sessionls/sessionls/index/store"
+)
+
+// form says how well a row holds a unit.
+type form uint8
+
+const (
+	formExact form = iota
+	formLoose      // completed or inflected
+)
+
+// posting list of one unit in one stream and form.
+type posting struct {
+	unit int
+	form form
+	tool bool
+	rows []int64
+	more bool
+}
+
+// phraseUnit stands for the phrase of all words in a row's mask.
+const phraseUnit = -1
+
+// match finds the rows of all units, puts them together to sessions and ranks
+// these.
+func (s *search) match() error {
+	lists, err := s.postings()
+	if err != nil {
+		return err
+	}
+	m := newMatching(s, lists)
+	if err := m.collect(lists); err != nil {
+		return err
+	}
+	if err := m.completeSessions(lists); err != nil {
+		return err
+	}
+	return m.rank()
+}
+
+func (s *search) budget(st stream, quoted bool) int {
+	switch {
+	case quoted, s.req.Filters.Sort == contract.SortNewest:
+		return everything
+	case st.tool:
+		return toolBudget
+	}
+	return talkBudget
+}
+
+// postings asks the index for every unit.
+func (s *search) postings() ([]posting, error) {
+	var out []posting
+	for i := range s.plan.units {
+		u := &s.plan.units[i]
+		if u.optional {
+			continue
+		}
+		for _, st := range s.plan.streams {
+			for f, e := range []store.Expr{u.exact(st), u.loose(st)} {
+				rows, more, err := s.list(e, s.budget(st, u.quoted))
+				if err != nil {
+					return nil, err
+				}
+				s.truncated = s.truncated || more
+				if len(rows) > 0 {
+					out = append(out, posting{i, form(f), st.tool, rows, more})
+				}
+			}
+		}
+	}
+	if s.plan.phrase != nil {
+		for _, st := range s.plan.streams {
+			e := store.Phrase(st.main, s.plan.phrase, s.plan.open)
+			rows, more, err := s.list(e, s.budget(st, false))
+			if err != nil {
+				return nil, err
+			}
+			s.truncated = s.truncated || more
+			out = append(out, posting{phraseUnit, formExact, st.tool, rows, more})
+		}
+	}
+	return out, s.together(&out)
+}
+
+// together finds the rows that hold all words where single lists were cut: an
+// old message with a rare and a common word is on the rare word's list but may
+// be beyond the common word's budget.
+func (s *search) together(out *[]posting) error {
+	cut := false
+	for _, p := range *out {
+		cut = cut || p.more && p.unit != phraseUnit
+	}
+	if !cut || len(s.plan.words) < 2 {
+		return nil
+	}
+	for _, st := range s.plan.streams {
+		var all []store.Expr
+		var units []int
+		for _, i := range s.plan.words {
+			u := &s.plan.units[i]
+			if u.optional {
+				continue
+			}
+			all = append(all, store.Any(u.exact(st), u.loose(st)))
+			units = append(units, i)
+		}
+		if len(all) < 2 {
+			continue
+		}
+		rows, more, err := s.list(store.All(all...), s.budget(st, false))
+		if err != nil {
+			return err
+		}
+		s.truncated = s.truncated || more
+		for _, i := range units {
+			*out = append(*out, posting{i, formLoose, st.tool, rows, false})
+		}
+	}
+	return nil
+}
+
+// matching puts postings together to sessions.
+type matching struct {
+	s        *search
+	idf      []float64 // by unit
+	total    float64   // idf of all words
+	need     int       // words that are not optional
+	average  float64   // terms of a row
+	sessions map[int64]*found
+	order    []int64
+}
+
+// found is a session with the rows that matched.
+type found struct {
+	id    int64
+	rows  []scored
+	units []hits // by unit
+	best  scored
+	count int
+}
+
+type hits struct {
+	exact, loose int
+	weight       float64 // of the best row: stream and length
+}
+
+// scored is a row with what it holds.
+type scored struct {
+	row    int64
+	score  float64
+	words  int // of the query's words, stop words aside
+	phrase bool
+	tool   bool
+	head   bool
+}
+
+func newMatching(s *search, lists []posting) *matching {
+	m := &matching{s: s, idf: make([]float64, len(s.plan.units)), sessions: map[int64]*found{}, average: 120}
+	rows := float64(s.snap.Spans.Rows())
+	df := make([]float64, len(m.idf))
+	for _, p := range lists {
+		if p.unit == phraseUnit {
+			continue
+		}
+		n := float64(len(p.rows))
+		if p.more {
+			// Cut: as common before the cut as after it.
+			n = max(n, rows/10)
+		}
+		df[p.unit] += n
+	}
+	for i := range m.idf {
+		m.idf[i] = math.Log(1 + (rows-min(df[i], rows)+0.5)/(df[i]+0.5))
+	}
+	for _, i := range s.plan.words {
+		if !s.plan.units[i].optional {
+			m.total += m.idf[i]
+			m.need++
+		}
+	}
+	return m
+}
+
+// collect walks all lists at once, newest row first.
+func (m *matching) collect(lists []posting) error {
+	n := 0
+	for _, p := range lists {
+		n += len(p.rows)
+	}
+	// A row id has 41 bits and the lists fewer than 22: one number sorts both.
+	all := make([]uint64, 0, n)
+	for li, p := range lists {
+		for _, r := range p.rows {
+			all = append(all, uint64(r)<<12|uint64(li))
+		}
+	}
+	slices.Sort(all)
+	var deep deepFilter
+	if m.s.cond.events.deep() {
+		deep = newDeepFilter(m.s)
+		if err := deep.prepare(all); err != nil {
+			return err
+		}
+	}
+	have := make([]hits, len(m.idf))
+	for i := 0; i < len(all); {
+		if i&0xfff == 0 {
+			if err := m.s.ctx.Err(); err != nil {
+				return err
+			}
+		}
+		row := int64(all[i] >> 12)
+		j := i
+		for j < len(all) && int64(all[j]>>12) == row {
+			j++
+		}
+		info, ok := m.s.snap.Spans.At(row)
+		if ok && m.s.passes(info) && deep.passes(row, info) {
+			m.add(row, info, all[i:j], lists, have)
+		}
+		i = j
+	}
+	return nil
+}
+
+// weights of streams: a title says what a session is about, tool output
+// mentions everything.
+const (
+	weightHead = 1.9
+	weightTalk = 1.0
+	weightTool = 0.45
+	weightForm = 0.72 // inflected or completed, against the word itself
+)
+
+// BM25's constants; with b below the usual 0.75 because a long answer is not
+// a padded one.
+const (
+	k1 = 1.2
+	b  = 0.45
+)
+
+func (m *matching) add(row int64, info store.RowInfo, entries []uint64, lists []posting, have []hits) {
+	clear(have)
+	s := scored{row: row, head: info.Kind.Head(), tool: true}
+	norm := (k1 + 1) / (1 + k1*(1-b+b*info.Terms/m.average))
+	for _, x := range entries {
+		p := &lists[x&0xfff]
+		s.tool = s.tool && p.tool
+		if p.unit == phraseUnit {
+			s.phrase = true
+			continue
+		}
+		w := weightTalk
+		if info.Kind.Head() {
+			w = weightHead
+		} else if p.tool {
+			w = weightTool
+		}
+		h := &have[p.unit]
+		if p.form == formExact {
+			h.exact = 1
+		} else {
+			h.loose = 1
+			w *= weightForm
+		}
+		h.weight = max(h.weight, w*norm)
+	}
+	f := m.sessions[info.Session]
+	if f == nil {
+		f = &found{id: info.Session, units: make([]hits, len(m.idf))}
+		m.sessions[info.Session] = f
+		m.order = append(m.order, info.Session)
+	}
+	any := false
+	for i := range have {
+		h := have[i]
+		if h.exact+h.loose == 0 {
+			continue
+		}
+		t := &f.units[i]
+		t.exact += h.exact
+		t.loose += h.loose
+		t.weight = max(t.weight, h.weight)
+	}
+	for _, i := range m.s.plan.words {
+		u := &m.s.plan.units[i]
+		h := have[i]
+		part := 1.0
+		if h.exact+h.loose == 0 {
+			if part, h.weight = pieceShare(u, have); part == 0 {
+				continue
+			}
+		} else if !u.optional {
+			s.words++
+		}
+		any = true
+		s.score += m.idf[i] * h.weight * part
+	}
+	if s.phrase {
+		s.score += 0.6 * m.total * norm
+	}
+	if !any && !s.phrase {
+		return
+	}
+	f.count++
+	f.keep(s)
+}
+
+// pieceShare is how much of a long unspaced word its pieces in have make up: 0
+// below a half, at most 0.8.
+func pieceShare(u *unit, have []hits) (share, weight float64) {
+	if len(u.pieces) == 0 {
+		return 0, 0
+	}
+	n := 0
+	for _, p := range u.pieces {
+		if have[p].exact+have[p].loose > 0 {
+			n++
+			weight = max(weight, have[p].weight)
+		}
+	}
+	if 2*n < len(u.pieces) {
+		return 0, 0
+	}
+	return 0.8 * float64(n) / float64(len(u.pieces)), weight
+}
+
+// keepRows is how many of a session's rows count for its score.
+const keepRows = 8
+
+// keep holds the best rows in order of score; of equals the newest.
+func (f *found) keep(s scored) {
+	i := len(f.rows)
+	for i > 0 && better(&s, &f.rows[i-1]) {
+		i--
+	}
+	if i >= keepRows {
+		return
+	}
+	if len(f.rows) < keepRows {
+		f.rows = append(f.rows, scored{})
+	}
+	copy(f.rows[i+1:], f.rows[i:])
+	f.rows[i] = s
+}
+
+func better(a, b *scored) bool {
+	if a.phrase != b.phrase {
+		return a.phrase
+	}
+	if a.words != b.words {
+		return a.words > b.words
+	}
+	if a.score != b.score {
+		return a.score > b.score
+	}
+	return a.row > b.row
+}
+
+// completeSessions looks, for sessions that lack only words whose lists were
+// cut, whether they hold these words after all.
+func (m *matching) completeSessions(lists []posting) error {
+	cut := map[int]bool{}
+	for _, p := range lists {
+		if p.more && p.unit != phraseUnit {
+			cut[p.unit] = true
+		}
+	}
+	if len(cut) == 0 || m.need < 2 {
+		return nil
+	}
+	looked := 0
+	for _, id := range m.order {
+		f := m.sessions[id]
+		lacks, only := 0, true
+		for _, i := range m.s.plan.words {
+			if u := &m.s.plan.units[i]; !u.optional && f.units[i].exact+f.units[i].loose == 0 {
+				lacks++
+				only = only && cut[i]
+			}
+		}
+		if lacks == 0 || !only || lacks == m.need {
+			continue
+		}
+		if looked++; looked > maxLooks {
+			m.s.truncated = true
+			return nil
+		}
+		if err := m.complete(f); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// maxLooks bounds the sessions that completeSessions asks the index about.
+const maxLooks = 300
+
+func (m *matching) complete(f *found) error {
+	for _, i := range m.s.plan.words {
+		u := &m.s.plan.units[i]
+		if u.optional || f.units[i].exact+f.units[i].loose > 0 {
+			continue
+		}
+		for _, st := range m.s.plan.streams {
+			e := store.Any(u.exact(st), u.loose(st))
+			if !m.s.marks.IsZero() {
+				e = store.All(e, m.s.marks)
+			}
+			var err error
+			m.s.snap.Spans.Of(f.id, func(first, end int64) {
+				if err != nil || f.units[i].loose > 0 {
+					return
+				}
+				var rows []int64
+				rows, err = m.s.snap.Rows(m.s.ctx, e, first, end, 1)
+				if len(rows) > 0 {
+					w := weightTalk
+					if st.tool {
+						w = weightTool
+					}
+					f.units[i] = hits{loose: 1, weight: w * weightForm}
+				}
+			})
+			if err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// minCover is the share of the words' weight that a session must hold to be
+// listed at all, where there are several words.
+const minCover = 0.25
+
+// rank orders the sessions.
+func (m *matching) rank() error {
+	updated, err := m.s.snap.Updated(m.s.ctx)
+	if err != nil {
+		return err
+	}
+	best := tierNone
+	tiers := map[int64]tier{}
+	for _, id := range m.order {
+		f := m.sessions[id]
+		t, score, ok := m.judge(f)
+		if !ok {
+			continue
+		}
+		tiers[id] = t
+		best = max(best, t)
+		m.s.ranked = append(m.s.ranked, ranked{id: id, score: score, updated: updatedOr(updated, id), rows: f.rows, matches: f.count})
+	}
+	switch best {
+	case tierPhrase:
+		m.s.route = contract.RoutePhrase
+	case tierMessage, tierSession:
+		m.s.route = contract.RouteAnd
+	default:
+		m.s.route = contract.RouteOr
+	}
+	if m.s.req.Filters.Sort == contract.SortNewest {
+		if best >= tierSession {
+			m.s.ranked = slices.DeleteFunc(m.s.ranked, func(r ranked) bool { return tiers[r.id] < tierSession })
+		}
+		slices.SortFunc(m.s.ranked, newestFirst)
+		return nil
+	}
+	slices.SortFunc(m.s.ranked, func(a, b ranked) int {
+		return cmp.Or(cmp.Compare(b.score, a.score), cmp.Compare(a.id, b.id))
+	})
+	return nil
+}
+
+func newestFirst(a, b ranked) int {
+	return cmp.Or(cmp.Compare(b.updated, a.updated), cmp.Compare(a.id, b.id))
+}
+
+// tier is a step of the ladder.
+type tier int
+
+const (
+	tierNone tier = iota
+	tierSome
+	tierSession
+	tierMessage
+	tierPhrase
+)
+
+// judge gives a session its step and its score, which orders by step first. ok
+// is false for a session that lacks a quoted phrase or holds too little.
+func (m *matching) judge(f *found) (t tier, score float64, ok bool) {
+	cover, words, body := 0.0, 0, 0.0
+	exact := false
+	for _, i := range m.s.plan.words {
+		u := &m.s.plan.units[i]
+		h := f.units[i]
+		if u.quoted && h.exact == 0 {
+			return 0, 0, false
+		}
+		if u.optional {
+			continue
+		}
+		share := 1.0
+		if h.exact+h.loose == 0 {
+			if share, h.weight = pieceShare(u, f.units); share == 0 {
+				continue
+			}
+		} else {
+			words++
+			exact = exact || h.exact > 0
+		}
+		cover += m.idf[i] * share
+		n := float64(h.exact) + weightForm*float64(h.loose)
+		body += m.idf[i] * share * h.weight * (n / (n + 1.5))
+	}
+	if len(f.rows) == 0 || m.need > 2 && cover < minCover*m.total || cover == 0 && !f.rows[0].phrase {
+		return 0, 0, false
+	}
+	t = tierSome
+	switch top := &f.rows[0]; {
+	case top.phrase, m.need == 1 && len(m.s.plan.words) == 1 && exact:
+		t = tierPhrase
+	case top.words == m.need:
+		t = tierMessage
+	case words == m.need:
+		t = tierSession
+	}
+	damp := 1.0
+	for _, r := range f.rows {
+		score += damp * r.score
+		damp *= 0.35
+	}
+	score += 0.7*body + 0.8*cover
+	// Steps are whole numbers; the score moves inside one.
+	return t, float64(t) + score/(score+30), true
+}

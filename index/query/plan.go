@@ -1,0 +1,191 @@
+package query
+
+import (
+	"strings"
+
+	"github.com/sessionls/sessionls/contract"
+	"github.com/sessionls/sessionls/index/analysis"
+	"github.com/sessionls/sessionls/index/store"
+)
+
+// stream is one of the two bodies of text that are searched apart: what people
+// and models said with the sessions' titles, and what tools got and printed.
+type stream struct {
+	main, side store.Columns
+	tool       bool
+}
+
+var (
+	talk  = stream{store.Talk, store.ColSide, false}
+	tools = stream{store.ToolText, store.ColToolSide, true}
+)
+
+// unit is one thing to look for: a word, a quoted phrase, or a piece of a long
+// unspaced run.
+type unit struct {
+	word     analysis.Word
+	quoted   bool
+	complete bool // the word is being typed: its last term may be completed
+	variants []string
+	literal  *analysis.Literal // of a quoted phrase
+	optional bool              // a stop word: counts in phrases only
+	pieces   []int             // units that stand in for this one
+	piece    bool
+}
+
+// plan is what a request looks for.
+type plan struct {
+	units   []unit
+	words   []int // units that are words of the query, not pieces
+	streams []stream
+	phrase  []string // all terms in order, nil unless there are two words
+	open    bool     // the phrase's last term may be completed
+	not     []unit
+}
+
+func newPlan(q *parsed, scope contract.Scope) *plan {
+	p := &plan{streams: []stream{talk, tools}}
+	if scope == contract.ScopeConversation {
+		p.streams = p.streams[:1]
+	}
+	content := 0
+	for i, w := range q.words {
+		u := unit{word: w.Word, quoted: w.quoted, optional: w.Stop && !w.quoted}
+		last := i == len(q.words)-1
+		switch {
+		case w.quoted:
+			u.literal = analysis.NewLiteral(w.literal)
+		default:
+			u.complete = last && q.typing && w.Open
+			if len(w.Terms) == 1 && !w.SideOnly {
+				u.variants = analysis.Variants(w.Terms[0])
+			}
+		}
+		if !u.optional {
+			content++
+		}
+		p.words = append(p.words, len(p.units))
+		p.units = append(p.units, u)
+	}
+	if content == 0 {
+		// Nothing but stop words: then they are what is looked for.
+		for _, i := range p.words {
+			p.units[i].optional = false
+		}
+	}
+	for _, i := range p.words {
+		if p.units[i].quoted || p.units[i].optional {
+			continue
+		}
+		for _, piece := range p.units[i].word.Pieces {
+			if piece.Stop {
+				continue
+			}
+			p.units[i].pieces = append(p.units[i].pieces, len(p.units))
+			p.units = append(p.units, unit{word: piece, piece: true})
+		}
+	}
+	p.planPhrase()
+	for _, w := range q.not {
+		p.not = append(p.not, unit{word: w, quoted: true})
+	}
+	return p
+}
+
+// planPhrase joins the terms of all words, if that makes a phrase the index
+// can be asked for.
+func (p *plan) planPhrase() {
+	if len(p.words) < 2 {
+		return
+	}
+	for k, i := range p.words {
+		u := p.units[i]
+		last := k == len(p.words)-1
+		if u.word.SideOnly || u.word.Single && !last {
+			p.phrase = nil
+			return
+		}
+		p.phrase = append(p.phrase, u.word.Terms...)
+		p.open = u.complete || u.word.Single
+	}
+}
+
+// exact is the unit in its own form.
+func (u *unit) exact(s stream) store.Expr {
+	w := u.word
+	any := make([]store.Expr, 0, 3)
+	if !w.SideOnly {
+		any = append(any, store.Phrase(s.main, w.Terms, w.Single))
+	}
+	if !u.quoted || w.SideOnly {
+		// A joined identifier may be spelt as one word elsewhere, so the side
+		// terms are asked for in the main columns as well.
+		for _, t := range w.Side {
+			cols := s.side
+			if !w.SideOnly && (len(w.Terms) > 1 || w.Terms[0] != t) {
+				cols |= s.main
+			}
+			any = append(any, store.Phrase(cols, []string{t}, false))
+		}
+	}
+	return store.Any(any...)
+}
+
+// loose is what also counts as the unit, below its own form: completions of a
+// word being typed, and inflections.
+func (u *unit) loose(s stream) store.Expr {
+	var any []store.Expr
+	if u.complete {
+		any = append(any, store.Phrase(s.main, u.word.Terms, true))
+		for _, t := range u.word.Side {
+			any = append(any, store.Phrase(s.side, []string{t}, true))
+		}
+	}
+	for _, v := range u.variants {
+		any = append(any, store.Phrase(s.main, []string{v}, false))
+	}
+	return store.Any(any...)
+}
+
+// pattern is the unit for the matcher that cuts snippets.
+func (u *unit) pattern() analysis.Pattern {
+	p := u.word.Pattern(u.complete)
+	p.Variants = u.variants
+	if u.quoted && !u.word.SideOnly {
+		p.Joined = nil
+	}
+	return p
+}
+
+// marks is the condition an event filter puts on rows, zero if none; ok is
+// false if no row can meet it.
+func marks(types, toolNames []string) (e store.Expr, filtered, ok bool) {
+	var all []store.Expr
+	add := func(values []string, mark func(string) string) bool {
+		if values == nil {
+			return true
+		}
+		filtered = true
+		var any []store.Expr
+		for _, v := range values {
+			any = append(any, store.Phrase(store.ColMark, []string{mark(v)}, false))
+		}
+		all = append(all, store.Any(any...))
+		return len(any) > 0
+	}
+	if !add(types, store.MarkType) || !add(lower(toolNames), store.MarkTool) {
+		return store.Expr{}, true, false
+	}
+	return store.All(all...), filtered, true
+}
+
+func lower(list []string) []string {
+	if list == nil {
+		return nil
+	}
+	out := make([]string, len(list))
+	for i, s := range list {
+		out[i] = strings.ToLower(s)
+	}
+	return out
+}
