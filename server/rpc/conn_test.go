@@ -544,7 +544,7 @@ func TestFloodIsHeldBackNotRefused(t *testing.T) {
 // jsonrpc2poison; a context derived from a pooled one crashes here in well under
 // a second.
 func TestLoad(t *testing.T) {
-	n := 20000
+	n := 8000
 	if testing.Short() {
 		n = 2000
 	}
