@@ -1,0 +1,146 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/sessionls/sessionls/contract"
+)
+
+// Exit codes.
+const (
+	ExitAnswered    = 0
+	ExitNoMatch     = 1
+	ExitUsage       = 2 // also: malformed cursor
+	ExitUnavailable = 3
+	ExitFailed      = 4 // also: stale cursor
+	// ExitInterrupted follows the shells: 128 and the number of SIGINT.
+	ExitInterrupted = 130
+)
+
+// fault is an error with the exit code it ends in and a line that says what to do.
+type fault struct {
+	code  int
+	what  string
+	hint  string
+	cause error
+}
+
+func (f *fault) Error() string { return f.what }
+func (f *fault) Unwrap() error { return f.cause }
+
+// usage is a fault of the command line itself.
+func usage(hint, format string, args ...any) *fault {
+	return &fault{code: ExitUsage, what: fmt.Sprintf(format, args...), hint: hint}
+}
+
+// unavailable says why there is no search.
+func unavailable(hint, format string, args ...any) *fault {
+	return &fault{code: ExitUnavailable, what: fmt.Sprintf(format, args...), hint: hint}
+}
+
+// failed wraps an error that is nobody's mistake.
+func failed(cause error, format string, args ...any) *fault {
+	return &fault{code: ExitFailed, what: fmt.Sprintf(format, args...) + ": " + cause.Error(), cause: cause}
+}
+
+// silent ends with a code and prints nothing: the answer said it already.
+func silent(code int) *fault { return &fault{code: code} }
+
+// flagOf names the flag that a field of a request comes from.
+func flagOf(field string) string {
+	switch field {
+	case "filters.agents", "agent":
+		return "--agent"
+	case "filters.scopePaths":
+		return "--path"
+	case "filters.since":
+		return "--since"
+	case "filters.until":
+		return "--until"
+	case "filters.sort":
+		return "--sort"
+	case "executionHost":
+		return "--host"
+	case "historyDays":
+		return "--days"
+	case "scope", "limit", "cursor", "debug":
+		return "--" + field
+	case "freshness":
+		return "--fresh"
+	case "sessionId":
+		return "SESSION"
+	case "query":
+		return "QUERY"
+	}
+	return field
+}
+
+// explain makes a fault of any error.
+func explain(ctx context.Context, err error) *fault {
+	if ctx.Err() != nil && !errors.As(err, new(*fault)) {
+		return &fault{code: ExitInterrupted, what: "interrupted", hint: "what was indexed so far is kept; the next run goes on from there", cause: err}
+	}
+	var own *fault
+	if errors.As(err, &own) {
+		return own
+	}
+	var refused *contract.Error
+	if !errors.As(err, &refused) {
+		return &fault{code: ExitFailed, what: err.Error(), hint: "see `sessionls doctor`", cause: err}
+	}
+	what := refused.Message
+	if refused.Field != "" {
+		// The message begins with the field's name; here it is a flag's.
+		what = flagOf(refused.Field) + ": " + strings.TrimPrefix(what, refused.Field+": ")
+	}
+	f := &fault{code: ExitFailed, what: what, cause: err}
+	switch {
+	case refused.RPCCode == contract.RPCInvalidParams:
+		f.code = ExitUsage
+	case refused.Code == contract.CodeSearchDisabled:
+		f.code = ExitUnavailable
+		f.hint = enableHint
+	case refused.Code == contract.CodeSessionNotFound:
+		f.code = ExitNoMatch
+		f.hint = "find its id with `sessionls search`; 8 or more characters of its beginning are enough"
+	case refused.Code == contract.CodeEventNotFound:
+		f.code = ExitNoMatch
+	case refused.Code == contract.CodeSourceConflict:
+		f.hint = "say more of the id, or put the agent before it: claude:1234abcd"
+		if names := candidateLines(refused.Candidates); names != "" {
+			f.what += "\n" + names
+		}
+	case refused.Code == contract.CodeIndexFailed, refused.RPCCode == contract.RPCInternalError:
+		if refused.Cause != nil && !strings.Contains(what, refused.Cause.Error()) {
+			f.what += ": " + refused.Cause.Error()
+		}
+		f.hint = "see `sessionls doctor`"
+	}
+	return f
+}
+
+const enableHint = "`sessionls enable` lets it read your agents' transcripts; nothing leaves this machine"
+
+// candidateLines lists the sessions that a name may mean, one a line.
+func candidateLines(candidates any) string {
+	var lines []string
+	add := func(agent, id string) { lines = append(lines, "  "+cleanLine(agent)+":"+cleanLine(id)) }
+	switch known := candidates.(type) {
+	case []contract.SessionName:
+		for _, n := range known {
+			add(n.Agent, n.SessionID)
+		}
+	case contract.List[contract.SessionName]:
+		for _, n := range known {
+			add(n.Agent, n.SessionID)
+		}
+	}
+	const most = 20
+	if len(lines) > most {
+		lines = append(lines[:most], fmt.Sprintf("  … and %d more", len(lines)-most))
+	}
+	return strings.Join(lines, "\n")
+}

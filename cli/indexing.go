@@ -1,0 +1,179 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/schollz/progressbar/v3"
+	"github.com/spf13/cobra"
+
+	"github.com/sessionls/sessionls/contract"
+)
+
+func (a *app) indexCommand() *cobra.Command {
+	full := false
+	cmd := &cobra.Command{
+		Use:   "index",
+		Short: "Bring the index up to date with what is on disk",
+		Long: `Read every transcript that is new or has changed since it was indexed. With
+--full every transcript is read again. Interrupting is safe: what was
+indexed so far is kept.`,
+		Example: `  sessionls index
+  sessionls index --full`,
+		Args: cobra.NoArgs,
+		RunE: a.run(func(ctx context.Context, _ []string) error {
+			return a.withService(ctx, func(service Service) error { return a.index(ctx, service, full) })
+		}),
+	}
+	cmd.Flags().BoolVar(&full, "full", false, "read every transcript again")
+	return a.jsonFlag(cmd)
+}
+
+func (a *app) index(ctx context.Context, service Service, full bool) error {
+	if err := a.consent(ctx, service); err != nil {
+		return err
+	}
+	began := time.Now()
+	if err := a.reconcile(ctx, service, full, "indexing"); err != nil {
+		return err
+	}
+	var status contract.Status
+	raw, err := a.ask(ctx, service, "searchStatus", map[string]any{}, &status)
+	if err != nil {
+		return err
+	}
+	if a.asJSON {
+		a.print(raw)
+		return nil
+	}
+	if status.Sessions == 0 {
+		a.nothingAnywhere(status)
+		return silent(ExitNoMatch)
+	}
+	a.screen.line(
+		span{count(status.Sessions, "session", "sessions"), bold},
+		span{text: " with " + count(status.Events, "event", "events") + " in an index of " + size(status.IndexBytes)},
+		span{fmt.Sprintf("  (%s)", time.Since(began).Round(100*time.Millisecond)), dim},
+	)
+	a.tellTrouble(status)
+	return nil
+}
+
+// firstIndex builds the index if there is none yet, so that the first search
+// already finds everything.
+func (a *app) firstIndex(ctx context.Context, service Service) error {
+	status, err := service.SearchStatus(ctx, contract.SearchStatusRequest{ExecutionHost: contract.LocalHost})
+	if err != nil {
+		return err
+	}
+	if !status.Enabled || status.LastReconcileAt != nil {
+		return nil
+	}
+	return a.reconcile(ctx, service, false, "building the first index")
+}
+
+// reconcile reads what is due and shows how far it is: a bar on a terminal, a
+// line now and then elsewhere, nothing with --json.
+func (a *app) reconcile(ctx context.Context, service Service, full bool, what string) error {
+	show, done := a.progress(what)
+	err := service.Reconcile(ctx, full, show)
+	done()
+	return err
+}
+
+// lineInterval is the time between two lines of progress where no bar is possible.
+const lineInterval = 5 * time.Second
+
+// progress returns where to report progress and what to call at the end.
+func (a *app) progress(what string) (show func(contract.Progress), done func()) {
+	if a.asJSON {
+		return nil, func() {}
+	}
+	var mu sync.Mutex
+	if !a.screen.errTerminal {
+		last, told := time.Now(), false
+		return func(p contract.Progress) {
+			mu.Lock()
+			defer mu.Unlock()
+			if time.Since(last) < lineInterval || p.BytesTotal == 0 {
+				return
+			}
+			last, told = time.Now(), true
+			fmt.Fprintf(a.screen.err, "%s: %s of %s, %s of %d\n", what, size(p.BytesDone), size(p.BytesTotal), thousands(int64(p.FilesDone)), p.FilesTotal)
+		}, func() {
+			mu.Lock()
+			defer mu.Unlock()
+			if told {
+				fmt.Fprintf(a.screen.err, "%s: done\n", what)
+			}
+		}
+	}
+	var bar *progressbar.ProgressBar
+	return func(p contract.Progress) {
+		mu.Lock()
+		defer mu.Unlock()
+		if p.BytesTotal <= 0 {
+			return
+		}
+		if bar == nil {
+			bar = newBar(a.screen, what, p.BytesTotal)
+		}
+		if bar.GetMax64() != p.BytesTotal {
+			bar.ChangeMax64(p.BytesTotal)
+		}
+		// The bar itself ends, and starts a new line, when it is full; the last
+		// byte is left to done. An error is one of the terminal: nothing is lost.
+		_ = bar.Set64(min(p.BytesDone, p.BytesTotal-1))
+	}, func() {
+		mu.Lock()
+		defer mu.Unlock()
+		if bar != nil {
+			_ = bar.Clear()
+			bar = nil
+		}
+	}
+}
+
+func newBar(s *screen, what string, total int64) *progressbar.ProgressBar {
+	return progressbar.NewOptions64(total,
+		progressbar.OptionSetWriter(s.err),
+		progressbar.OptionSetDescription(what),
+		progressbar.OptionShowBytes(true),
+		progressbar.OptionShowTotalBytes(true),
+		progressbar.OptionSetPredictTime(true),
+		progressbar.OptionThrottle(100*time.Millisecond),
+		progressbar.OptionSetWidth(min(30, max(10, s.width-50))),
+		progressbar.OptionUseANSICodes(true),
+		progressbar.OptionSetTheme(progressbar.Theme{Saucer: "━", SaucerHead: "╸", SaucerPadding: " ", BarStart: " ", BarEnd: " "}),
+	)
+}
+
+// nothingAnywhere tells where transcripts were looked for.
+func (a *app) nothingAnywhere(status contract.Status) {
+	out := *a.screen
+	out.out, out.colour = out.err, out.errColour
+	out.line(span{"No transcripts were found on this machine.", bold})
+	out.line(span{text: "sessionls looked for sessions of these agents, here:"})
+	for _, agent := range status.Agents {
+		for i, root := range agent.Roots {
+			label := ""
+			if i == 0 {
+				label = cleanLine(agent.Label)
+			}
+			out.line(span{text: "  " + pad(label, 22)}, span{cleanLine(root), dim})
+		}
+	}
+	out.line(span{text: "Have a conversation with one of them, or name other folders in the configuration (`sessionls config`)."})
+}
+
+// tellTrouble names what could not be read.
+func (a *app) tellTrouble(status contract.Status) {
+	if status.FilesFailed > 0 {
+		a.screen.line(span{"! ", warn}, span{text: count(status.FilesFailed, "file", "files") + " could not be read; `sessionls doctor` names them"})
+	}
+	for _, root := range status.DegradedRoots {
+		a.screen.line(span{"! ", warn}, span{text: cleanLine(root.Root + ": " + root.Reason)})
+	}
+}

@@ -1,0 +1,175 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+)
+
+func (a *app) doctorCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "doctor",
+		Short: "Check everything and tell how to mend what is wrong",
+		Long: `Check everything sessionls depends on: consent, its own files, the index, and each
+agent's transcripts, with the files that could not be read. Each finding comes with
+what to do about it. Nothing is changed. Exit code 4 if there is a problem.`,
+		Args: cobra.NoArgs,
+		RunE: a.run(func(ctx context.Context, _ []string) error {
+			return a.withService(ctx, func(service Service) error {
+				report, err := service.Doctor(ctx)
+				if err != nil {
+					return err
+				}
+				if a.asJSON {
+					if err := a.printValue(report); err != nil {
+						return err
+					}
+				} else {
+					a.screen.report(report)
+				}
+				if !report.OK {
+					return silent(ExitFailed)
+				}
+				return nil
+			})
+		}),
+	}
+	return a.jsonFlag(cmd)
+}
+
+// report prints checks with a sign each.
+func (s *screen) report(r Report) {
+	wide := 0
+	for _, c := range r.Checks {
+		wide = min(24, max(wide, textWidth(cleanLine(c.Name))))
+	}
+	problems, warnings := 0, 0
+	for _, c := range r.Checks {
+		sign := span{"✓ ", good}
+		switch c.State {
+		case StateWarning:
+			sign, warnings = span{"! ", warn}, warnings+1
+		case StateProblem:
+			sign, problems = span{"✗ ", bad}, problems+1
+		}
+		margin := strings.Repeat(" ", 2+wide+2)
+		lead := []span{sign, {pad(truncate(cleanLine(c.Name), wide), wide) + "  ", bold}}
+		s.paragraph(lead, margin, span{cleanLine(c.Detail), plainStyle})
+		if c.Mend != "" {
+			s.paragraph([]span{{text: margin}, {"→ ", accent}}, margin+"  ", span{cleanLine(c.Mend), dim})
+		}
+	}
+	s.say("")
+	switch {
+	case problems > 0:
+		s.line(span{count(problems, "problem", "problems") + ", " + count(warnings, "warning", "warnings"), bad})
+	case warnings > 0:
+		s.line(span{"no problems, " + count(warnings, "warning", "warnings"), warn})
+	default:
+		s.line(span{"all is well", good})
+	}
+}
+
+// paragraph prints text after a lead; on a terminal it is wrapped, and the lines
+// after the first begin with margin.
+func (s *screen) paragraph(lead []span, margin string, body span) {
+	lines := [][]span{{body}}
+	if s.pretty {
+		lines = wrap([]span{body}, max(20, s.width-textWidth(margin)), 0)
+	}
+	for i, line := range lines {
+		if i > 0 {
+			lead = []span{{text: margin}}
+		}
+		s.line(append(lead[:len(lead):len(lead)], line...)...)
+	}
+	if len(lines) == 0 {
+		s.line(lead...)
+	}
+}
+
+func (a *app) configCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "config",
+		Short: "Show the configuration: where it is, every key explained, what is in force",
+		Long: `Show where the configuration file is, explain every key and show the value in force,
+and list the files that sessionls keeps. The configuration is only ever read.`,
+		Args: cobra.NoArgs,
+		RunE: a.run(func(context.Context, []string) error {
+			config, err := a.opts.Config()
+			if err != nil {
+				return failed(err, "reading the configuration")
+			}
+			if a.asJSON {
+				return a.printValue(config)
+			}
+			a.screen.config(config)
+			return nil
+		}),
+	}
+	return a.jsonFlag(cmd)
+}
+
+// config prints the configuration as TOML with comments, so that it can be pasted
+// into the file.
+func (s *screen) config(c Config) {
+	state := "does not exist; the defaults are in force"
+	if c.Exists {
+		state = "is in force"
+	}
+	if c.Problem != "" {
+		state = "cannot be used: " + cleanLine(c.Problem)
+	}
+	s.line(span{"# " + cleanLine(c.Path), bold})
+	s.line(span{"# " + state, dim})
+	for _, key := range c.Keys {
+		s.say("")
+		width := maxWidth
+		if s.pretty {
+			width = s.width
+		}
+		for _, line := range wrap([]span{{text: cleanLine(key.Help)}}, width-2, 0) {
+			s.line(span{"# " + paint(false, line...), dim})
+		}
+		if key.Type != "" {
+			s.line(span{"# type: " + cleanLine(key.Type), dim})
+		}
+		if key.Example != "" {
+			for example := range strings.SplitSeq(strings.TrimSpace(clean(key.Example)), "\n") {
+				s.line(span{"# e.g. " + example, dim})
+			}
+		}
+		s.line(span{cleanLine(key.Key), accent}, span{text: " = " + tomlValue(key.Value)})
+	}
+	if len(c.Files) > 0 {
+		s.say("")
+		s.line(span{"# Files that sessionls keeps:", dim})
+		for _, f := range c.Files {
+			s.line(span{"#   " + pad(cleanLine(f.What), 10) + " " + cleanLine(f.Path), dim})
+		}
+	}
+}
+
+// tomlValue writes strings, numbers, booleans, lists and tables of them on one
+// line. JSON's forms of the first four are TOML's, too.
+func tomlValue(v any) string {
+	switch value := v.(type) {
+	case nil:
+		return `""`
+	case map[string][]string:
+		return tomlTable(value)
+	case map[string]string:
+		return tomlTable(value)
+	}
+	raw, err := json.Marshal(v)
+	if err != nil {
+		return cleanLine(fmt.Sprint(v))
+	}
+	if string(raw) == "null" {
+		return "[]"
+	}
+	return cleanLine(string(raw))
+}

@@ -1,0 +1,139 @@
+package cli
+
+import (
+	"fmt"
+	"maps"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/sessionls/sessionls/contract"
+)
+
+// count is a number and what is counted, such as "1 session" or "12,345 events".
+func count[N int | int64](n N, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return thousands(int64(n)) + " " + many
+}
+
+// thousands writes a number with commas.
+func thousands(n int64) string {
+	s := strconv.FormatInt(n, 10)
+	sign := ""
+	if n < 0 {
+		sign, s = "-", s[1:]
+	}
+	for i := len(s) - 3; i > 0; i -= 3 {
+		s = s[:i] + "," + s[i:]
+	}
+	return sign + s
+}
+
+// size writes bytes in decimal units.
+func size(n int64) string {
+	if n < 1000 {
+		return count(n, "byte", "bytes")
+	}
+	value, unit := float64(n)/1000, 0
+	units := []string{"kB", "MB", "GB", "TB", "PB", "EB"}
+	for value >= 999.5 && unit < len(units)-1 {
+		value /= 1000
+		unit++
+	}
+	if value < 9.95 {
+		return fmt.Sprintf("%.1f %s", value, units[unit])
+	}
+	return fmt.Sprintf("%.0f %s", value, units[unit])
+}
+
+// age says how long before now t was, in one unit; beyond a month it is the date.
+func age(t, now time.Time) string {
+	d := now.Sub(t)
+	switch {
+	case d < -time.Minute:
+		return t.In(now.Location()).Format("2006-01-02")
+	case d < time.Minute:
+		return "just now"
+	case d < time.Hour:
+		return fmt.Sprintf("%d min ago", int(d/time.Minute))
+	case d < 24*time.Hour:
+		return fmt.Sprintf("%d h ago", int(d/time.Hour))
+	case d < 48*time.Hour:
+		return "yesterday"
+	case d < 31*24*time.Hour:
+		return fmt.Sprintf("%d days ago", int(d/(24*time.Hour)))
+	}
+	return t.In(now.Location()).Format("2006-01-02")
+}
+
+// agoOrNever is age for the epoch milliseconds of a status.
+func agoOrNever(ms *int64, now time.Time) string {
+	if ms == nil {
+		return "never"
+	}
+	return age(time.UnixMilli(*ms), now)
+}
+
+// project is what people call a folder: its last segment.
+func project(cwd *string) string {
+	if cwd == nil || *cwd == "" {
+		return ""
+	}
+	p := strings.TrimRight(strings.ReplaceAll(*cwd, `\`, "/"), "/")
+	if p == "" {
+		return "/"
+	}
+	return cleanLine(path.Base(p))
+}
+
+// text is the string or "".
+func text(s *string) string {
+	if s == nil {
+		return ""
+	}
+	return *s
+}
+
+// stamp is the wire form of an instant, "-" if unknown: a column is never empty.
+func stamp(i *contract.Instant) string {
+	if i == nil || i.String() == "" {
+		return "-"
+	}
+	return i.String()
+}
+
+// localTime is an instant for people, to the minute.
+func localTime(i *contract.Instant, now time.Time) string {
+	if i == nil {
+		return ""
+	}
+	return i.Time().In(now.Location()).Format("2006-01-02 15:04")
+}
+
+// list joins words as a sentence does: "a, b and c".
+func list(words []string) string {
+	switch len(words) {
+	case 0:
+		return ""
+	case 1:
+		return words[0]
+	}
+	return strings.Join(words[:len(words)-1], ", ") + " and " + words[len(words)-1]
+}
+
+// tomlTable is an inline table with its keys in order.
+func tomlTable[V any](table map[string]V) string {
+	keys := slices.Sorted(maps.Keys(table))
+	parts := make([]string, len(keys))
+	for i, k := range keys {
+		parts[i] = tomlValue(k) + " = " + tomlValue(table[k])
+	}
+	if len(parts) == 0 {
+		return "{}"
+	}
+	return "{ " + strings.Join(parts, ", ") + " }"
+}
