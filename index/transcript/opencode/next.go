@@ -4,6 +4,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/sessionls/sessionls/index/transcript"
@@ -169,7 +170,7 @@ func (b *builder) nextTool(v jsonv.Value, message string, at time.Time) error {
 	})
 	if e := state.Get("error"); e.Exists() {
 		if s := first(e.Str(), e.Get("message").Str()); s != "" {
-			c.output = first(c.output+"\n"+s, s)
+			c.output = strings.TrimLeft(c.output+"\n"+s, "\n")
 		}
 		c.failed = true
 	}

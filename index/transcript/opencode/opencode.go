@@ -16,6 +16,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"time"
 
 	"github.com/sessionls/sessionls/index/transcript"
 )
@@ -28,10 +29,14 @@ const (
 	classDB      = 3
 )
 
-type reader struct{}
+type reader struct {
+	// patience is how long a half-written record is left alone before it is
+	// read a second time.
+	patience time.Duration
+}
 
 // New returns the reader.
-func New() transcript.Reader { return reader{} }
+func New() transcript.Reader { return reader{patience: 25 * time.Millisecond} }
 
 func (reader) Agent() transcript.Agent { return transcript.Agent{ID: "opencode", Label: "OpenCode"} }
 
@@ -107,14 +112,14 @@ func (s *stopped) Error() string { return s.err.Error() }
 
 // Read reads one session. A session is small and edited in place, so it is
 // always read whole: the checkpoint has no State.
-func (reader) Read(ctx context.Context, env transcript.Env, src transcript.Source, _ *transcript.Checkpoint, out transcript.Sink) (*transcript.Checkpoint, error) {
+func (rd reader) Read(ctx context.Context, env transcript.Env, src transcript.Source, _ *transcript.Checkpoint, out transcript.Sink) (*transcript.Checkpoint, error) {
 	cp := &transcript.Checkpoint{Version: 1}
 	b := &builder{ctx: ctx, env: env, out: out, cp: cp, dataDir: src.Root}
 	var err error
 	if src.Key != "" {
 		err = readDB(ctx, src, b)
 	} else {
-		err = readTree(ctx, src, b)
+		err = readTree(ctx, src, b, rd.patience)
 	}
 	if err != nil {
 		return nil, err

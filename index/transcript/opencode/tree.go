@@ -17,9 +17,6 @@ import (
 const (
 	// plainFile is the size up to which a record's file is kept as it stands.
 	plainFile = 4 << 20
-	// retryAfter is how long a half-written record is left alone before it is
-	// read a second time.
-	retryAfter = 25 * time.Millisecond
 	// maxAncestors bounds the walk from a sub-agent to its root.
 	maxAncestors = 16
 )
@@ -186,11 +183,12 @@ type treeStore struct {
 	ctx     context.Context
 	layout  layout
 	session string
+	wait    time.Duration // before a half-written record is read again
 	buf     []byte
 }
 
-func readTree(ctx context.Context, src transcript.Source, b *builder) error {
-	st := &treeStore{ctx: ctx, layout: layoutOf(src.Path)}
+func readTree(ctx context.Context, src transcript.Source, b *builder, wait time.Duration) error {
+	st := &treeStore{ctx: ctx, layout: layoutOf(src.Path), wait: wait}
 	v, err := st.file(src.Path)
 	damaged := err == errDamaged
 	if err != nil && !damaged {
@@ -211,7 +209,7 @@ func readTree(ctx context.Context, src transcript.Source, b *builder) error {
 			s.id = id
 		}
 	}
-	st.session = s.id
+	st.session = src.SessionID // the folders are named as the file is
 	s.depth = st.depth(filepath.Dir(src.Path), s.parent)
 	if err := b.begin(s); err != nil {
 		return err
@@ -318,7 +316,7 @@ func (t *treeStore) file(path string) (jsonv.Value, error) {
 	select {
 	case <-t.ctx.Done():
 		return nil, t.ctx.Err()
-	case <-time.After(retryAfter):
+	case <-time.After(t.wait):
 	}
 	return t.once(path)
 }
