@@ -476,10 +476,12 @@ func (m *matching) rank() error {
 		slices.SortFunc(m.s.ranked, newestFirst)
 		return nil
 	}
-	slices.SortFunc(m.s.ranked, func(a, b ranked) int {
-		return cmp.Or(cmp.Compare(b.score, a.score), cmp.Compare(a.id, b.id))
-	})
-	return nil
+	slices.SortFunc(m.s.ranked, bestFirst)
+	return m.s.exactFirst()
+}
+
+func bestFirst(a, b ranked) int {
+	return cmp.Or(cmp.Compare(b.score, a.score), cmp.Compare(a.id, b.id))
 }
 
 func newestFirst(a, b ranked) int {
@@ -542,6 +544,7 @@ func (m *matching) judge(f *found) (t tier, score float64, ok bool) {
 		damp *= 0.35
 	}
 	score += 0.7*body + 0.8*cover
-	// Steps are whole numbers; the score moves inside one.
-	return t, float64(t) + score/(score+30), true
+	// Steps are whole numbers; the score moves inside the lower half of one,
+	// the upper half is for character-exact phrases.
+	return t, float64(t) + exactBonus*score/(score+30), true
 }

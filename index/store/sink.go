@@ -174,7 +174,7 @@ func (s *Sink) reset(w *sessionWriter) {
 func (s *Sink) betterThan(other int64) (bool, error) {
 	var o transcript.Source
 	var mtime int64
-	err := s.t.tx.QueryRow(`SELECT class, size, mtime FROM source WHERE id = ?`, other).Scan(&o.Class, &o.Size, &mtime)
+	err := s.t.tx.QueryRow(`SELECT class, size, mtime, path FROM source WHERE id = ?`, other).Scan(&o.Class, &o.Size, &mtime, &o.Path)
 	if errors.Is(err, sql.ErrNoRows) {
 		return true, nil
 	}
