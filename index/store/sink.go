@@ -346,10 +346,11 @@ func (s *Sink) analyse(r *ftsRow, col string, kind transcript.PartKind, text str
 func (r *ftsRow) take(main, side []byte) {
 	r.text = make(map[string]string, 4)
 	for _, p := range r.pieces {
-		b := main[p.start:p.end]
+		from := main
 		if p.side {
-			b = side[p.start:p.end]
+			from = side
 		}
+		b := from[p.start:p.end]
 		if len(b) == 0 {
 			continue
 		}
