@@ -77,12 +77,11 @@ func (s *session) event(ev *transcript.Event, p jsonv.Value) error {
 
 // unlessTwin hands over an event that keeps its text only when no item has it.
 func (s *session) unlessTwin(ev *transcript.Event, key uint64) error {
-	talk := ev.Type != transcript.TypeToolCall
 	if len(ev.Parts) == 0 || s.Twins.event(key, ev.Seq, ev.Offset) {
 		ev.Parts = nil
 		return s.put(*ev, false)
 	}
-	ev.Message = talk
+	ev.Message = ev.RawType == "user_message" || ev.RawType == "agent_message"
 	return s.put(*ev, key != 0)
 }
 

@@ -8,11 +8,11 @@ import (
 	"github.com/sessionls/sessionls/index/transcript/scan"
 )
 
-var itemKeys = []string{"type", "id", "role", "content", "name", "namespace", "arguments", "input", "call_id", "output", "action", "status"}
+var itemKeys = []string{"type", "id", "role", "content", "name", "namespace", "arguments", "input", "call_id", "output", "action", "revised_prompt"}
 
 // fields are the members of a response item.
 type fields struct {
-	kind, id, role, content, name, namespace, arguments, input, callID, output, action, status jsonv.Value
+	kind, id, role, content, name, namespace, arguments, input, callID, output, action, prompt jsonv.Value
 }
 
 func pickFields(p jsonv.Value) fields {
@@ -97,7 +97,7 @@ func (s *session) message(ev *transcript.Event, f fields) error {
 				s.directory(contextDir(text))
 			}
 			text = transcript.Typed(text)
-			if text == "" {
+			if text == "" || imageTag(text) {
 				return
 			}
 			texts = append(texts, text)
@@ -137,6 +137,12 @@ func (s *session) message(ev *transcript.Event, f fields) error {
 		}
 	}
 	return s.put(*ev, false)
+}
+
+// imageTag reports whether a block is a tag that Codex sets before or after a
+// picture, which stands in a block of its own.
+func imageTag(text string) bool {
+	return text == "</image>" || strings.HasPrefix(text, "<image") && strings.IndexByte(text, '>') == len(text)-1
 }
 
 // blocks calls f for every block of text or media of a message's content, a

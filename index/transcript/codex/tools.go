@@ -32,6 +32,7 @@ func (s *session) toolCall(ev *transcript.Event, f fields) {
 		c.Free(f.input)
 	default:
 		c.Free(f.arguments)
+		c.Value("", f.prompt) // of a generated image
 	}
 	ev.Parts = []transcript.Part{{Kind: transcript.Call, Text: c.Text(name)}}
 	ev.Files = c.Files

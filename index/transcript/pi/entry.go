@@ -209,15 +209,15 @@ func (s *session) assistant(ev *transcript.Event, m jsonv.Value) {
 	}
 	if stop := f[2].Str(); stop == "error" || stop == "aborted" || stop == "length" {
 		why := f[3].Str()
+		if said || called {
+			ev.Parts = add(ev.Parts, transcript.Output, why)
+			return
+		}
 		if why == "" {
 			why = stop
 		}
-		if !said && !called {
-			ev.Type, ev.Role = transcript.TypeTurnEnd, transcript.RoleSystem
-			ev.Parts = prose(ev.Parts, why)
-			return
-		}
-		ev.Parts = add(ev.Parts, transcript.Output, why)
+		ev.Type, ev.Role = transcript.TypeTurnEnd, transcript.RoleSystem
+		ev.Parts = prose(ev.Parts, why)
 	}
 }
 
