@@ -118,6 +118,7 @@ func (a *app) root() *cobra.Command {
 	root.PersistentFlags().Var(newChoice(&a.color, "auto", "always", "never"), "color", "colours: auto, always or never")
 	a.complete(root, "color", "auto", "always", "never")
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return flagFault(cmd, err) })
+	root.SuggestionsMinimumDistance = 2
 	root.CompletionOptions.DisableDefaultCmd = true
 	root.SetHelpCommand(a.helpCommand())
 	root.AddGroup(
@@ -157,11 +158,7 @@ func (a *app) noCommand(cmd *cobra.Command, args []string) error {
 func shellWords(args []string) string {
 	shown := make([]string, len(args))
 	for i, arg := range args {
-		arg = cleanLine(arg)
-		if strings.ContainsAny(arg, " '\"\\$`!*?[](){}<>|&;#~") || arg == "" {
-			arg = "'" + strings.ReplaceAll(arg, "'", `'\''`) + "'"
-		}
-		shown[i] = arg
+		shown[i] = shellWord(cleanLine(arg))
 	}
 	return truncate(strings.Join(shown, " "), 100)
 }

@@ -95,45 +95,45 @@ func (a *app) progress(what string) (show func(contract.Progress), done func()) 
 	if !a.screen.errTerminal {
 		last, told := time.Now(), false
 		return func(p contract.Progress) {
-			mu.Lock()
-			defer mu.Unlock()
-			if time.Since(last) < lineInterval || p.BytesTotal == 0 {
-				return
+				mu.Lock()
+				defer mu.Unlock()
+				if time.Since(last) < lineInterval || p.BytesTotal == 0 {
+					return
+				}
+				last, told = time.Now(), true
+				fmt.Fprintf(a.screen.err, "%s: %s of %s, %s of %d\n", what, size(p.BytesDone), size(p.BytesTotal), thousands(int64(p.FilesDone)), p.FilesTotal)
+			}, func() {
+				mu.Lock()
+				defer mu.Unlock()
+				if told {
+					fmt.Fprintf(a.screen.err, "%s: done\n", what)
+				}
 			}
-			last, told = time.Now(), true
-			fmt.Fprintf(a.screen.err, "%s: %s of %s, %s of %d\n", what, size(p.BytesDone), size(p.BytesTotal), thousands(int64(p.FilesDone)), p.FilesTotal)
-		}, func() {
-			mu.Lock()
-			defer mu.Unlock()
-			if told {
-				fmt.Fprintf(a.screen.err, "%s: done\n", what)
-			}
-		}
 	}
 	var bar *progressbar.ProgressBar
 	return func(p contract.Progress) {
-		mu.Lock()
-		defer mu.Unlock()
-		if p.BytesTotal <= 0 {
-			return
+			mu.Lock()
+			defer mu.Unlock()
+			if p.BytesTotal <= 0 {
+				return
+			}
+			if bar == nil {
+				bar = newBar(a.screen, what, p.BytesTotal)
+			}
+			if bar.GetMax64() != p.BytesTotal {
+				bar.ChangeMax64(p.BytesTotal)
+			}
+			// The bar itself ends, and starts a new line, when it is full; the last
+			// byte is left to done. An error is one of the terminal: nothing is lost.
+			_ = bar.Set64(min(p.BytesDone, p.BytesTotal-1))
+		}, func() {
+			mu.Lock()
+			defer mu.Unlock()
+			if bar != nil {
+				_ = bar.Clear()
+				bar = nil
+			}
 		}
-		if bar == nil {
-			bar = newBar(a.screen, what, p.BytesTotal)
-		}
-		if bar.GetMax64() != p.BytesTotal {
-			bar.ChangeMax64(p.BytesTotal)
-		}
-		// The bar itself ends, and starts a new line, when it is full; the last
-		// byte is left to done. An error is one of the terminal: nothing is lost.
-		_ = bar.Set64(min(p.BytesDone, p.BytesTotal-1))
-	}, func() {
-		mu.Lock()
-		defer mu.Unlock()
-		if bar != nil {
-			_ = bar.Clear()
-			bar = nil
-		}
-	}
 }
 
 func newBar(s *screen, what string, total int64) *progressbar.ProgressBar {

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"fmt"
+	"regexp"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -101,11 +102,33 @@ func (s *screen) prettyHit(n int, hit contract.Hit) {
 	switch {
 	case hit.ResumeCommand != "":
 		// Not cut: it is there to be copied.
-		s.line(span{text: indent}, span{"↳ " + cleanLine(hit.ResumeCommand), dim})
+		s.line(span{text: indent}, span{"↳ " + resumeLine(hit), dim})
 	default:
 		s.line(span{text: indent}, span{"↳ sessionls show " + cleanLine(hit.Agent) + ":" + cleanLine(hit.SessionID), dim})
 	}
 	s.say("")
+}
+
+// resumeLine is the command that continues a session, in its folder: most agents
+// look for a session where they are started.
+func resumeLine(hit contract.Hit) string {
+	command := cleanLine(hit.ResumeCommand)
+	dir := text(hit.Cwd)
+	if !strings.HasPrefix(dir, "/") || cleanLine(dir) != dir || !hit.ExecutionHostID.IsLocal() {
+		return command // a folder of another system, or one that is not safe to paste
+	}
+	return "cd " + shellWord(dir) + " && " + command
+}
+
+// shellSafe are the characters that no POSIX shell takes for itself.
+var shellSafe = regexp.MustCompile(`^[A-Za-z0-9_./:@%+=,-]+$`)
+
+// shellWord quotes a word for a POSIX shell.
+func shellWord(s string) string {
+	if shellSafe.MatchString(s) {
+		return s
+	}
+	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
 }
 
 // facts are agent, project, branch, age, number of messages, and badges.
@@ -161,7 +184,10 @@ func badges(hit contract.Hit) []span {
 // evidenceNote says where the snippet stands, and how much more there is.
 func (s *screen) evidenceNote(hit contract.Hit) string {
 	e := hit.Evidence
-	parts := []string{evidencePlace(e)}
+	parts := []string{strings.Replace(evidencePlace(e), "#", " #", 1)}
+	if e.Role == contract.RoleUnknown && e.Seq == nil {
+		parts[0] = "match in " + parts[0]
+	}
 	if e.Surface == contract.SurfaceShadowed {
 		parts[0] += " (compacted or rewound)"
 	}

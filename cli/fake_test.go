@@ -1,0 +1,245 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/sessionls/sessionls/contract"
+)
+
+// asProgram makes the test binary sessionls over a fake service, whose behaviour
+// the variable names.
+const asProgram = "SESSIONLS_TEST_CLI"
+
+func TestMain(m *testing.M) {
+	if scenario := os.Getenv(asProgram); scenario != "" {
+		os.Exit(Main(context.Background(), Options{
+			Args: os.Args[1:], In: os.Stdin, Out: os.Stdout, Err: os.Stderr,
+			Version: Version{Version: "1.2.3", Commit: "abc", Go: "go1", OS: "linux", Arch: "amd64", SQLite: "3.0", FTS5: true},
+			Open: func(context.Context) (Service, error) {
+				if scenario == "unopenable" {
+					return nil, errors.New("no space left on device")
+				}
+				return newFake(scenario), nil
+			},
+			Serve:  func(context.Context) int { fmt.Println("serving"); return 7 },
+			Config: func() (Config, error) { return fixedConfig(), nil },
+			Now:    func() time.Time { return fixedNow },
+		}))
+	}
+	os.Exit(m.Run())
+}
+
+var fixedNow = time.Date(2026, 3, 14, 12, 0, 0, 0, time.UTC)
+
+func at(s string) *contract.Instant {
+	t, err := time.Parse(time.RFC3339, s)
+	if err != nil {
+		panic(err)
+	}
+	i := contract.InstantOf(t)
+	return &i
+}
+
+func ptr[T any](v T) *T { return &v }
+
+func fixedConfig() Config {
+	return Config{
+		Path: "/home/dev/.config/sessionls/config.toml", Exists: true,
+		Keys: contract.List[ConfigKey]{
+			{Key: "exclude", Type: "list of globs", Help: "Folders whose sessions are never read.", Example: `exclude = ["/home/dev/private/**"]`, Value: []string{"/x/**"}},
+			{Key: "roots", Type: "table", Help: "Further places.", Value: map[string][]string{"pi": {"/b"}, "codex": {"/a"}}},
+			{Key: "hosts", Type: "table", Help: "Hosts.", Value: map[string][]string{}},
+		},
+		Files: contract.List[OwnFile]{{What: "index", Path: "/home/dev/.local/share/sessionls/index.db"}},
+	}
+}
+
+// fake is a service that behaves as its scenario says.
+type fake struct {
+	contract.Commands
+	scenario string
+	policy   contract.Policy
+	status   contract.Status
+}
+
+func newFake(scenario string) *fake {
+	f := &fake{scenario: scenario, policy: contract.Policy{Enabled: ptr(true)}}
+	f.status = contract.Status{
+		Enabled: true, Decided: true, Phase: contract.PhaseCurrent, FilesIndexed: 3, Sessions: 2, Events: 1234, IndexBytes: 56789, Generation: 9, Identity: "id",
+		LastReconcileAt: ptr(fixedNow.Add(-time.Hour).UnixMilli()), LastSweepCompletedAt: ptr(fixedNow.Add(-time.Hour).UnixMilli()), Writer: contract.WriterNone,
+		Agents: contract.List[contract.AgentStatus]{
+			{Agent: "claude", Label: "Claude Code", Roots: []string{"/home/dev/.claude/projects"}, Sessions: 2, Events: 1234},
+			{Agent: "codex", Label: "Codex", Roots: []string{"/home/dev/.codex/sessions", "/home/dev/.codex/archived_sessions"}, Failed: 1},
+		},
+	}
+	switch scenario {
+	case "undecided":
+		f.policy = contract.Policy{}
+	case "disabled":
+		f.policy = contract.Policy{Enabled: ptr(false)}
+	case "first", "nothing", "interrupt":
+		f.status.LastReconcileAt, f.status.Sessions = nil, 0
+	}
+	if !f.policy.Allows() {
+		f.status = contract.IdleStatus(f.policy.Decided())
+	}
+	return f
+}
+
+func (f *fake) SearchSessions(_ context.Context, q contract.SearchSessionsRequest) (contract.SearchSessionsResponse, error) {
+	switch f.scenario {
+	case "stale":
+		return contract.StaleResponse(5, 4), nil
+	case "not-ready":
+		return contract.UnavailableResponse(contract.ReasonNotReady), nil
+	case "broken":
+		return contract.SearchSessionsResponse{}, errors.New("disk I/O error")
+	case "nothing":
+		return contract.ResultsResponse(contract.SearchResults{Total: contract.Total{Exact: true}}), nil
+	case "echo":
+		return contract.SearchSessionsResponse{}, contract.Failed(contract.CodeIndexFailed, nil, "%s", echo(q))
+	}
+	if q.Cursor != nil && *q.Cursor != "good" {
+		return contract.MalformedResponse(), nil
+	}
+	if q.Query == "nothing" {
+		return contract.ResultsResponse(contract.SearchResults{Total: contract.Total{Exact: true}}), nil
+	}
+	r := fixedResults()
+	if !q.Debug {
+		r.Debug = nil
+	}
+	return contract.ResultsResponse(r), nil
+}
+
+// echo shows the parts of a request that flags fill.
+func echo(q contract.SearchSessionsRequest) string {
+	cursor := "-"
+	if q.Cursor != nil {
+		cursor = *q.Cursor
+	}
+	since := "-"
+	if q.Filters.Since != nil {
+		since = q.Filters.Since.String()
+	}
+	return fmt.Sprintf("query=%q scope=%s fresh=%s limit=%d cursor=%s agents=%v paths=%q since=%s sort=%s",
+		q.Query, q.Scope, q.Freshness, q.Limit, cursor, q.Filters.Agents, q.Filters.ScopePaths, since, q.Filters.Sort)
+}
+
+func (f *fake) SearchStatus(context.Context, contract.SearchStatusRequest) (contract.Status, error) {
+	return f.status, nil
+}
+
+func (f *fake) Clear(context.Context, contract.ClearRequest) (contract.ClearResponse, error) {
+	return contract.ClearResponse{Cleared: true, Identity: "new"}, nil
+}
+
+func (f *fake) GetPolicy(context.Context, contract.GetPolicyRequest) (contract.Policy, error) {
+	return f.policy, nil
+}
+
+func (f *fake) SetPolicy(_ context.Context, q contract.SetPolicyRequest) (contract.Policy, error) {
+	f.policy = q.Apply(f.policy)
+	f.status = newFake("").status
+	f.status.LastReconcileAt = nil
+	return f.policy, nil
+}
+
+func (f *fake) Reconcile(ctx context.Context, _ bool, progress func(contract.Progress)) error {
+	if f.scenario == "interrupt" {
+		fmt.Fprintln(os.Stderr, "reconciling")
+		<-ctx.Done()
+		return fmt.Errorf("reading: %w", ctx.Err())
+	}
+	for i := range int64(5) {
+		if progress != nil {
+			progress(contract.Progress{BytesDone: i * 25, BytesTotal: 100, FilesDone: int(i), FilesTotal: 4})
+		}
+	}
+	f.status.LastReconcileAt = ptr(fixedNow.UnixMilli())
+	if f.scenario != "nothing" {
+		f.status.Sessions = 2
+	}
+	return nil
+}
+
+func (f *fake) Show(_ context.Context, name contract.SessionName, from int64, limit int) (Transcript, error) {
+	switch name.SessionID {
+	case "unknown-id":
+		return Transcript{}, contract.Failed(contract.CodeSessionNotFound, nil, "no session %q", name.SessionID)
+	case "ambiguous":
+		return Transcript{}, &contract.Error{
+			RPCCode: contract.RPCRequestFailed, Code: contract.CodeSourceConflict, Message: "2 sessions begin with \"ambiguous\"",
+			Candidates: []contract.SessionName{{Agent: "pi", SessionID: "ambiguous-1"}, {Agent: "codex", SessionID: "ambiguous-2\x1b[31m"}},
+		}
+	}
+	t := fixedTranscript()
+	all := t.Events
+	t.Events = nil
+	for _, e := range all {
+		if e.Seq >= from && len(t.Events) < limit {
+			t.Events = append(t.Events, e)
+		}
+	}
+	return t, nil
+}
+
+func (f *fake) Doctor(context.Context) (Report, error) {
+	r := fixedReport()
+	if f.scenario == "sick" {
+		r.OK = false
+		r.Checks[1].State = StateProblem
+	}
+	return r, nil
+}
+
+func (f *fake) Close() error { return nil }
+
+func fixedReport() Report {
+	return Report{OK: true, Checks: contract.List[Check]{
+		{Name: "consent", State: StateOK, Detail: "search is on, all history"},
+		{Name: "codex", State: StateWarning, Detail: "1 file could not be read: /home/dev/\x1b[2J.codex/x.jsonl", Mend: "look at the file"},
+	}}
+}
+
+// result is what a run of the program gave.
+type result struct {
+	out, err string
+	code     int
+}
+
+// program is a run of the program, not started.
+func program(scenario string, args ...string) *exec.Cmd {
+	cmd := exec.Command(os.Args[0], args...)
+	cmd.Env = append(os.Environ(), asProgram+"="+scenario, "NO_COLOR=", "COLUMNS=")
+	return cmd
+}
+
+func run(t *testing.T, scenario string, args ...string) result {
+	t.Helper()
+	cmd := program(scenario, args...)
+	var out, errs bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &errs
+	err := cmd.Run()
+	var exit *exec.ExitError
+	if err != nil && !errors.As(err, &exit) {
+		t.Fatal(err)
+	}
+	return result{out.String(), errs.String(), cmd.ProcessState.ExitCode()}
+}
+
+// oneLine fails unless s is exactly one line without control characters.
+func oneLine(t *testing.T, s string) {
+	t.Helper()
+	if strings.Count(s, "\n") != 1 || !strings.HasSuffix(s, "\n") {
+		t.Errorf("want one line, got %q", s)
+	}
+}
