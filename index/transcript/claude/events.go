@@ -28,7 +28,7 @@ func (rd *reading) record(rec *transcript.Record) error {
 	e.Time = s.saw(r, rd.env, inherited)
 	n := node{id: idHash(r.uuid), parent: idHash(r.parent), seq: int32(s.seq)}
 	if n.id != 0 && r.conversation() {
-		n.print = addHash(offsetBasis, r.message)
+		n.print = sample(offsetBasis, r.message)
 	}
 	switch {
 	case n.print != 0 && s.tree.twin(n.id, n.print):
@@ -198,6 +198,9 @@ func (rd *reading) user(s *session, e *transcript.Event, n *node) {
 	}
 }
 
+// requestWords is how many arguments make a slash command a request.
+const requestWords = 3
+
 // prompt counts what a person (or the program in their place) asked for.
 func (rd *reading) prompt(s *session, e *transcript.Event, text string, command bool) {
 	e.Message = true
@@ -210,6 +213,9 @@ func (rd *reading) prompt(s *session, e *transcript.Event, text string, command 
 		s.warmup = false // somebody went on to use it
 	}
 	title := transcript.PromptTitle(text)
+	// A custom command with a sentence for arguments holds the real request; a
+	// setting ("/model opus") names no session while there is a prompt.
+	command = command && strings.Count(title, " ") < requestWords
 	switch {
 	case e.Inherited:
 		if s.titles.Copied == "" && !command {
@@ -306,7 +312,7 @@ func (rd *reading) assistant(s *session, e *transcript.Event, n *node) {
 		switch b.typ {
 		case "text":
 			t := str(b.text)
-			if strings.TrimSpace(t) == "" || group != 0 && !s.blocks.add(addHash(group, b.text)) {
+			if strings.TrimSpace(t) == "" || group != 0 && !s.blocks.add(sample(group, b.text)) {
 				return
 			}
 			text = true
@@ -338,6 +344,10 @@ func (rd *reading) assistant(s *session, e *transcript.Event, n *node) {
 		e.Type = transcript.TypeToolCall
 	case thought:
 		e.Type = transcript.TypeReasoning
+	default:
+		if len(e.Parts) == 0 {
+			return // nothing was said
+		}
 	}
 	s.h.Conversation = true
 	// Without an id every line is a message of its own.

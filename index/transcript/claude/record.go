@@ -150,3 +150,19 @@ func addHash(h uint64, b []byte) uint64 {
 	}
 	return h | 1
 }
+
+// sampleEnds is what of a long value goes into a sample from either end.
+const sampleEnds = 256
+
+// sample hashes a value by its length and both ends: enough to know a message
+// again whose id is the same anyway, without reading all of a long one.
+func sample(h uint64, b []byte) uint64 {
+	if len(b) <= 2*sampleEnds {
+		return addHash(h, b)
+	}
+	h = addHash(addHash(h, b[:sampleEnds]), b[len(b)-sampleEnds:])
+	for n := len(b); n > 0; n >>= 8 {
+		h = addHash(h, []byte{byte(n)})
+	}
+	return h
+}
