@@ -197,13 +197,13 @@ func contextDir(text string) string {
 func (s *session) agentMessage(ev *transcript.Event, p jsonv.Value) error {
 	ev.Surface = transcript.Current
 	ev.Type, ev.Role = transcript.TypeToolResult, transcript.RoleTool
-	text := ""
+	var said strings.Builder
 	content := p.Get("content")
 	if !content.Exists() {
 		content = p.Get("message")
 	}
-	blocks(content, func(_, t string) { text += t })
-	kind := ""
+	blocks(content, func(_, t string) { said.WriteString(t) })
+	text, kind := said.String(), ""
 	if strings.HasPrefix(text, "Message Type:") {
 		head, body, ok := strings.Cut(text, "\nPayload:")
 		if ok {

@@ -204,6 +204,7 @@ func (s *session) title(h *transcript.Header) {
 type live struct {
 	nodes []node
 	kept  int // leading nodes that an old-style compaction left standing
+	turns int // nodes that begin a turn
 	gone  []span
 }
 
@@ -215,7 +216,12 @@ type node struct {
 // span is a range [from, to) of seqs.
 type span struct{ from, to int }
 
-func (l *live) add(seq int, turn bool) { l.nodes = append(l.nodes, node{seq, turn}) }
+func (l *live) add(seq int, turn bool) {
+	l.nodes = append(l.nodes, node{seq, turn})
+	if turn {
+		l.turns++
+	}
+}
 
 func (l *live) drop(seq int) {
 	if n := len(l.gone); n > 0 && l.gone[n-1].to == seq {
@@ -231,7 +237,7 @@ func (l *live) compact(keepTurns bool) {
 		for _, n := range l.nodes {
 			l.drop(n.seq)
 		}
-		l.nodes, l.kept = l.nodes[:0], 0
+		l.nodes, l.kept, l.turns = l.nodes[:0], 0, 0
 		return
 	}
 	kept := l.nodes[:l.kept]
@@ -249,10 +255,11 @@ func (l *live) compact(keepTurns bool) {
 // is removed.
 func (l *live) rollback(n int64) {
 	cut := len(l.nodes)
-	for i := len(l.nodes) - 1; i >= 0 && n > 0; i-- {
+	for i := len(l.nodes) - 1; i >= 0 && n > 0 && l.turns > 0; i-- {
 		if l.nodes[i].turn {
 			cut = i
 			n--
+			l.turns--
 		}
 	}
 	for _, x := range l.nodes[cut:] {

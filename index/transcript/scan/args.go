@@ -36,18 +36,32 @@ func (c *Arguments) Free(v jsonv.Value) {
 	c.line("", text)
 }
 
-// Value adds the strings in v, which stands under key.
+// maxDepth bounds how deep Value descends; what lies deeper is taken as it
+// stands. Every level is walked anew, so depth without bound would cost
+// quadratic time.
+const maxDepth = 24
+
+// Value adds the strings in v, which stands under key. A workdir at the top of
+// v is what relative paths start from.
 func (c *Arguments) Value(key string, v jsonv.Value) {
+	if d := v.Get("workdir"); d.Kind() == jsonv.String && d.Str() != "" {
+		c.Dir = transcript.Absolute(c.Dir, d.Str())
+	}
+	c.value(key, v, 0)
+}
+
+func (c *Arguments) value(key string, v jsonv.Value, depth int) {
+	if depth > maxDepth {
+		c.line(key, string(v))
+		return
+	}
 	switch v.Kind() {
 	case jsonv.String:
 		c.line(key, v.Str())
 	case jsonv.Object:
-		if d := v.Get("workdir"); d.Kind() == jsonv.String && d.Str() != "" {
-			c.Dir = transcript.Absolute(c.Dir, d.Str())
-		}
 		v.Each(func(k, val jsonv.Value) bool {
 			if !k.EqualKey("type") {
-				c.Value(k.Str(), val)
+				c.value(k.Str(), val, depth+1)
 			}
 			return true
 		})
@@ -58,7 +72,7 @@ func (c *Arguments) Value(key string, v jsonv.Value) {
 			c.line(key, strings.Join(words, " "))
 			return
 		}
-		v.Elems(func(_ int, val jsonv.Value) bool { c.Value(key, val); return true })
+		v.Elems(func(_ int, val jsonv.Value) bool { c.value(key, val, depth+1); return true })
 	}
 }
 
