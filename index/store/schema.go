@@ -183,7 +183,7 @@ func Remove(path string) error {
 // that a person may still want; an older one set aside before is replaced. The
 // log beside it is dropped, it cannot be replayed under another name.
 func SetAside(path string) (string, error) {
-	aside := path + ".damaged"
+	aside := path + asideSuffix
 	if err := os.Rename(path, aside); err != nil && !errors.Is(err, os.ErrNotExist) {
 		return "", fmt.Errorf("set damaged index aside: %w", err)
 	}

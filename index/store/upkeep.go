@@ -6,6 +6,7 @@ import (
 	"database/sql/driver"
 	"errors"
 	"fmt"
+	"os"
 	"time"
 
 	"github.com/mattn/go-sqlite3"
@@ -130,6 +131,17 @@ func (r *Reader) Glance(ctx context.Context) (Glance, error) {
 	g.Counts, err = s.Counts(ctx)
 	return g, errors.Join(err, s.Close())
 }
+
+// RemoveAside deletes what SetAside kept.
+func RemoveAside(path string) error {
+	if err := os.Remove(path + asideSuffix); err != nil && !errors.Is(err, os.ErrNotExist) {
+		return fmt.Errorf("delete index set aside: %w", err)
+	}
+	return nil
+}
+
+// asideSuffix ends the name of a database that was set aside.
+const asideSuffix = ".damaged"
 
 // Check asks SQLite whether the database is whole, and FTS5 whether its tables
 // agree with each other. It reads everything once.

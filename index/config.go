@@ -1,0 +1,109 @@
+package index
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/BurntSushi/toml"
+
+	"github.com/sessionls/sessionls/index/reconcile"
+)
+
+// Config is the user's configuration file. It is only ever read.
+type Config struct {
+	// Roots are further folders with transcripts, by agent.
+	Roots map[string][]string `toml:"roots"`
+	// Exclude are globs of transcripts or working directories to leave out.
+	Exclude []string `toml:"exclude"`
+	// Hosts are other machines and environments; reserved for a later version.
+	Hosts map[string]any `toml:"hosts"`
+}
+
+// ConfigText is a configuration file that changes nothing and explains every
+// key.
+const ConfigText = `# Configuration of sessionls. Everything is optional; sessionls never writes
+# this file. Changes count from the next look at the disk on.
+
+# Transcripts that stay out of the index, and are dropped from it: globs of the
+# transcript's path or of the folder the session ran in. "*" stays within a
+# folder name, "**" crosses folders, "~/" is your home folder. A pattern that
+# matches a folder covers everything below it; one that begins with neither "/"
+# nor "~/" may begin anywhere.
+#
+# exclude = ["~/private", "**/customers/*/secret"]
+
+# Further folders in which to look for an agent's transcripts, besides the usual
+# ones and those its own environment variables name. Absolute, or below "~/".
+# Agents: claude, codex, pi, dsh, gemini, opencode, copilot, vscode.
+#
+# [roots]
+# claude = ["/mnt/old-laptop/home/me/.claude"]
+# codex = ["~/backup/codex"]
+
+# Other machines. Reserved.
+#
+# [hosts]
+`
+
+// maxConfig bounds the configuration file.
+const maxConfig = 1 << 20
+
+// loadConfig reads the configuration. No file is an empty configuration. An
+// error means that it cannot be followed: as it may exclude what must not be
+// read, nothing may be read then. What is merely unknown is a warning.
+func loadConfig(path, home string, agents []string) (cfg Config, exclude *reconcile.Excluder, warnings []string, err error) {
+	f, err := os.Open(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return Config{}, nil, nil, nil
+	}
+	if err != nil {
+		return cfg, nil, nil, fmt.Errorf("read the configuration: %w", err)
+	}
+	defer f.Close()
+	raw, err := io.ReadAll(io.LimitReader(f, maxConfig+1))
+	if err == nil && len(raw) > maxConfig {
+		err = fmt.Errorf("it is larger than %d bytes", maxConfig)
+	}
+	if err != nil {
+		return cfg, nil, nil, fmt.Errorf("read the configuration %s: %w", path, err)
+	}
+	meta, err := toml.Decode(strings.TrimPrefix(string(raw), "\uFEFF"), &cfg)
+	if err != nil {
+		return Config{}, nil, nil, fmt.Errorf("read the configuration %s: %w", path, err)
+	}
+	for _, key := range meta.Undecoded() {
+		if key[0] != "hosts" {
+			warnings = append(warnings, fmt.Sprintf("%s: the key %s is not known", path, key))
+		}
+	}
+	for agent, roots := range cfg.Roots {
+		if !slices.Contains(agents, agent) {
+			warnings = append(warnings, fmt.Sprintf("%s: roots.%s: no such agent; known are %s", path, agent, strings.Join(agents, ", ")))
+			delete(cfg.Roots, agent)
+			continue
+		}
+		var good []string
+		for _, root := range roots {
+			if rest, ok := strings.CutPrefix(root, "~/"); ok {
+				root = filepath.Join(home, rest)
+			}
+			if !filepath.IsAbs(root) {
+				warnings = append(warnings, fmt.Sprintf("%s: roots.%s: %q is not an absolute path and is ignored", path, agent, root))
+				continue
+			}
+			good = append(good, filepath.Clean(root))
+		}
+		cfg.Roots[agent] = good
+	}
+	if exclude, err = reconcile.NewExcluder(home, cfg.Exclude); err != nil {
+		return Config{}, nil, nil, fmt.Errorf("read the configuration %s: %w", path, err)
+	}
+	slices.Sort(warnings)
+	return cfg, exclude, warnings, nil
+}

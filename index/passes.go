@@ -1,0 +1,257 @@
+package index
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/sessionls/sessionls/contract"
+	"github.com/sessionls/sessionls/index/reconcile"
+	"github.com/sessionls/sessionls/index/store"
+)
+
+// run is one pass, from being asked for to its end.
+type run struct {
+	full   bool
+	begun  bool          // it looks at the disk already; guarded by passes.mu
+	opened chan struct{} // closed once there is an index to search
+	done   chan struct{} // closed at the end
+	err    error         // what stopped it; read after done
+
+	openOnce sync.Once
+}
+
+func (r *run) open() { r.openOnce.Do(func() { close(r.opened) }) }
+
+// errInterrupted ends a pass because the index was cleared or the policy
+// changed. Whoever waits for it asks again.
+var errInterrupted = errors.New("the pass was interrupted")
+
+// passes are the pass that runs and the one that will run after it. More are
+// never needed: one that has not begun serves everybody who asks.
+type passes struct {
+	mu      sync.Mutex
+	current *run
+	next    *run
+	cancel  context.CancelCauseFunc // of the current one
+	closed  bool
+}
+
+// request asks for a pass that begins after this call.
+func (s *Service) request(full bool) *run {
+	p := &s.passes
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, r := range []*run{p.current, p.next} {
+		if r != nil && !r.begun {
+			r.full = r.full || full
+			return r
+		}
+	}
+	r := &run{full: full, opened: make(chan struct{}), done: make(chan struct{})}
+	switch {
+	case p.closed:
+		r.err = errClosed
+		close(r.done)
+	case p.current == nil:
+		p.current = r
+		s.work.Go(s.runPasses)
+	default:
+		p.next = r
+	}
+	return r
+}
+
+func (s *Service) runPasses() {
+	p := &s.passes
+	for {
+		ctx, cancel := context.WithCancelCause(s.ctx)
+		p.mu.Lock()
+		r := p.current
+		p.cancel = cancel
+		p.mu.Unlock()
+
+		s.watch.began()
+		s.wake.all()
+		result, err := s.pass(ctx, r)
+		if cause := context.Cause(ctx); err != nil && cause != nil {
+			err = cause
+		}
+		cancel(nil)
+		if err != nil && !errors.Is(err, errInterrupted) && !errors.Is(err, errClosed) {
+			s.log.Error().Err(err).Msg("the pass over the transcripts was stopped")
+		}
+		s.watch.ended(s.now(), result, err)
+
+		p.mu.Lock()
+		p.current, p.next = p.next, nil
+		more := p.current != nil
+		p.mu.Unlock()
+		r.err = err
+		close(r.done)
+		s.wake.all()
+		if !more {
+			return
+		}
+	}
+}
+
+// interrupt ends the pass that runs now.
+func (p *passes) interrupt() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.current != nil && p.cancel != nil {
+		p.cancel(errInterrupted)
+	}
+}
+
+func (p *passes) close() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.closed = true
+}
+
+// enter waits for the right to write the index in this process and then for
+// the lock among processes.
+func (s *Service) enter(ctx context.Context) (leave func(), err error) {
+	select {
+	case s.gate <- struct{}{}:
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	}
+	if err := s.paths.makeData(); err != nil {
+		<-s.gate
+		return nil, err
+	}
+	lock, err := acquire(ctx, s.paths.Lock())
+	if err != nil {
+		<-s.gate
+		return nil, err
+	}
+	return func() { lock.release(); <-s.gate }, nil
+}
+
+// pass brings the index up to date.
+func (s *Service) pass(ctx context.Context, r *run) (*reconcile.Result, error) {
+	if !s.allowed() {
+		return nil, errInterrupted
+	}
+	leave, err := s.enter(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer leave()
+	policy, err := s.policy.load()
+	if err != nil || !policy.Allows() {
+		return nil, errInterrupted
+	}
+	cfg, err := s.passConfig(policy)
+	if err != nil {
+		return nil, err
+	}
+	for again := false; ; again = true {
+		result, err := s.passOnce(ctx, r, cfg)
+		if again || !store.IsDamage(err) {
+			return result, err
+		}
+		// Seen while writing: the damage is real.
+		s.suspect.Store(true)
+	}
+}
+
+func (s *Service) passOnce(ctx context.Context, r *run, cfg reconcile.Config) (*reconcile.Result, error) {
+	w, err := s.openWriter(ctx)
+	if err != nil {
+		return nil, err
+	}
+	r.open()
+	s.passes.mu.Lock()
+	r.begun = true
+	cfg.Full = r.full
+	s.passes.mu.Unlock()
+	s.watch.writes(true)
+	defer s.watch.writes(false)
+	result, err := reconcile.Run(ctx, w, cfg)
+	return &result, errors.Join(err, w.Close())
+}
+
+// openWriter opens the index for writing. One that cannot be used is set aside
+// and a new one begun.
+func (s *Service) openWriter(ctx context.Context) (*store.Writer, error) {
+	var w *store.Writer
+	err := store.ErrDamaged
+	if !s.suspect.Load() {
+		w, err = store.OpenWriter(ctx, s.paths.Index())
+	}
+	if !errors.Is(err, store.ErrDamaged) && !errors.Is(err, store.ErrForeign) {
+		return w, err
+	}
+	aside, moveErr := store.SetAside(s.paths.Index())
+	if moveErr != nil {
+		return nil, moveErr
+	}
+	s.suspect.Store(false)
+	s.log.Warn().Err(err).Str("aside", aside).Msg("the index cannot be used; it was set aside and is built anew")
+	return store.OpenWriter(ctx, s.paths.Index())
+}
+
+// passConfig is what a pass goes by, as policy and configuration are now.
+func (s *Service) passConfig(policy contract.Policy) (reconcile.Config, error) {
+	user, exclude, warnings, err := loadConfig(s.paths.ConfigFile(), s.env.Home, s.agentIDs())
+	if err != nil {
+		return reconcile.Config{}, err
+	}
+	s.watch.warned(warnings, func(text string) { s.log.Warn().Msg(text) })
+	cfg := reconcile.Config{
+		Readers: s.readers, Env: s.env, Roots: user.Roots, Exclude: exclude, Log: s.log,
+		Continue: func() error {
+			// Another process may have withdrawn the consent.
+			if now, err := s.policy.load(); err != nil || !now.Allows() {
+				return errInterrupted
+			}
+			return nil
+		},
+		Observe: func(at reconcile.Progress) {
+			s.watch.progressed(contract.Progress{BytesDone: at.BytesDone, BytesTotal: at.BytesTotal, FilesDone: at.FilesDone, FilesTotal: at.FilesTotal})
+			s.wake.all()
+		},
+	}
+	if policy.HistoryDays != nil {
+		cfg.HistoryDays = *policy.HistoryDays
+	}
+	return cfg, nil
+}
+
+func (s *Service) agentIDs() []string {
+	ids := make([]string, len(s.readers))
+	for i, r := range s.readers {
+		ids[i] = r.Agent().ID
+	}
+	return ids
+}
+
+// current brings the index up to date for a request, within the service's
+// patience. late says that time ran out, in which case the pass goes on.
+func (s *Service) current(ctx context.Context) (late bool, err error) {
+	timer := time.NewTimer(s.patience)
+	defer timer.Stop()
+	for {
+		r := s.request(false)
+		select {
+		case <-r.done:
+			if errors.Is(r.err, errInterrupted) && s.allowed() {
+				continue
+			}
+			if r.err != nil && !errors.Is(r.err, errInterrupted) {
+				return false, fmt.Errorf("bring the index up to date: %w", r.err)
+			}
+			return false, nil
+		case <-timer.C:
+			return true, nil
+		case <-ctx.Done():
+			return false, ctx.Err()
+		}
+	}
+}

@@ -1,0 +1,225 @@
+package reconcile
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime/debug"
+	"strings"
+
+	"github.com/sessionls/sessionls/index/transcript"
+)
+
+// found is a source that is there.
+type found struct {
+	transcript.Source
+	reader transcript.Reader
+	env    transcript.Env
+	known  *known
+	group  []*found // the copies of its session, itself included; nil if alone
+}
+
+// place is a root while the pass looks at it.
+type place struct {
+	Root
+	trouble []trouble
+}
+
+// trouble is a folder or file below a root that could not be looked at.
+type trouble struct {
+	path string
+	err  error
+}
+
+// discover lists the sources of all agents.
+func (p *pass) discover(ctx context.Context) error {
+	for _, rd := range p.cfg.Readers {
+		if err := p.discoverAgent(ctx, rd); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (p *pass) discoverAgent(ctx context.Context, rd transcript.Reader) error {
+	agent := rd.Agent().ID
+	env := p.cfg.Env
+	env.Extra = p.cfg.Roots[agent]
+	roots := rd.Roots(env)
+	seen := map[sourceKey]bool{}
+	ids := newFileIDs(len(roots) > 1)
+	for _, root := range roots {
+		pl := &place{Root: Root{Root: root, Agent: agent}}
+		p.places = append(p.places, pl)
+		err := walk(ctx, rd, env, root, func(s transcript.Source) error {
+			pl.Sources++
+			k := keyOf(&s)
+			if seen[k] || !ids.first(&s) {
+				return nil
+			}
+			seen[k] = true
+			p.sources = append(p.sources, &found{Source: s, reader: rd, env: env})
+			return nil
+		}, func(path string, err error) {
+			pl.trouble = append(pl.trouble, trouble{path, err})
+			p.cfg.Log.Debug().Err(err).Str("agent", agent).Str("path", path).Msg("a folder could not be looked at")
+		})
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			p.cfg.Log.Warn().Err(err).Str("agent", agent).Str("root", root.Path).Msg("a root could not be listed")
+		}
+		pl.Err = err
+	}
+	return nil
+}
+
+// walk is Discover with a panic turned into an error: one agent's surprise must
+// not keep the others from being found.
+func walk(ctx context.Context, rd transcript.Reader, env transcript.Env, root transcript.Root, yield func(transcript.Source) error, report func(string, error)) (err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			err = fmt.Errorf("looking for sessions ended unexpectedly: %v\n%s", r, debug.Stack())
+		}
+	}()
+	return rd.Discover(ctx, env, root, yield, report)
+}
+
+// fileIDs finds files that are met under two roots. Readers take care of it
+// within one root, so an agent with one root costs nothing.
+type fileIDs struct {
+	seen  map[string]string // file id and key to path
+	paths map[string]string // path to file id
+}
+
+func newFileIDs(needed bool) *fileIDs {
+	if !needed {
+		return &fileIDs{}
+	}
+	return &fileIDs{seen: map[string]string{}, paths: map[string]string{}}
+}
+
+func (f *fileIDs) first(s *transcript.Source) bool {
+	if f.seen == nil {
+		return true
+	}
+	id, ok := f.paths[s.Path]
+	if !ok {
+		if info, err := os.Stat(s.Path); err == nil {
+			id = transcript.FileID(info)
+		}
+		f.paths[s.Path] = id
+	}
+	if id == "" {
+		return true
+	}
+	id += "\x00" + s.Key
+	if other, ok := f.seen[id]; ok && other != s.Path {
+		return false
+	}
+	f.seen[id] = s.Path
+	return true
+}
+
+// placesOf are the roots of an agent at a path: one folder may be a root of
+// several kinds.
+func (p *pass) placesOf(agent, path string) []*place {
+	var out []*place
+	for _, pl := range p.places {
+		if pl.Agent == agent && pl.Path == path {
+			out = append(out, pl)
+		}
+	}
+	return out
+}
+
+// The presences of contract.md §1, as the store keeps them.
+const (
+	present      = "present"
+	missing      = "missing"
+	unverifiable = "unverifiable"
+)
+
+// presenceOf judges a known source that was not found. "" says that nothing is
+// to be changed.
+//
+// Gone is proven by a folder that can be listed and does not hold it. When the
+// folder is gone, too, another transcript under the same root shows that the
+// root is really there; an empty root may be a disk that is not mounted.
+func (p *pass) presenceOf(k *known) string {
+	places := p.placesOf(k.agent, k.root)
+	_, statErr := os.Stat(k.path)
+	if len(places) == 0 {
+		// Its root is not looked at any more.
+		if statErr == nil {
+			return ""
+		}
+		return unverifiable
+	}
+	others := 0
+	for _, pl := range places {
+		if pl.Err != nil {
+			return unverifiable
+		}
+		for _, t := range pl.trouble {
+			if covers(t.path, k.path) {
+				return unverifiable
+			}
+		}
+		others += pl.Sources
+	}
+	switch {
+	case statErr == nil && k.key == "":
+		return present // it holds nothing to read now
+	case statErr == nil:
+		return missing // deleted inside the shared store
+	case !errors.Is(statErr, fs.ErrNotExist):
+		return unverifiable
+	}
+	if info, err := os.Stat(filepath.Dir(k.path)); err == nil && info.IsDir() {
+		return missing
+	}
+	if others > 0 {
+		return missing
+	}
+	return unverifiable
+}
+
+func covers(folder, path string) bool {
+	return folder == path || strings.HasPrefix(path, strings.TrimRight(folder, `/\`)+string(filepath.Separator))
+}
+
+// reportRoots fills in the observations about roots once it is known what they
+// held before.
+func (p *pass) reportRoots(before map[[2]string]int, unverified map[[2]string]int) {
+	for _, pl := range p.places {
+		p.result.Roots = append(p.result.Roots, pl.Root)
+		at := [2]string{pl.Agent, pl.Path}
+		switch {
+		case pl.Err != nil:
+			gone := errors.Is(pl.Err, fs.ErrNotExist)
+			if gone && before[at] == 0 && !pl.Configured {
+				continue // that agent is not used here
+			}
+			reason := firstLine(pl.Err.Error())
+			if n := before[at]; n > 0 {
+				reason += fmt.Sprintf("; what was read from %s there before is kept", plural(n, "transcript"))
+			}
+			p.degrade(pl.Path, reason)
+		case unverified[at] > 0 && pl.Sources == 0 && len(pl.trouble) == 0:
+			p.degrade(pl.Path, fmt.Sprintf("it is empty, but %s were read there before and are kept", plural(unverified[at], "transcript")))
+		}
+		for _, t := range pl.trouble {
+			p.degrade(t.path, firstLine(t.err.Error()))
+		}
+	}
+}
+
+func firstLine(s string) string {
+	line, _, _ := strings.Cut(s, "\n")
+	return line
+}

@@ -1,0 +1,354 @@
+package reconcile
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime/debug"
+
+	"github.com/sessionls/sessionls/index/store"
+	"github.com/sessionls/sessionls/index/transcript"
+)
+
+// A first build reads many sources in one transaction. The first batches are
+// small, so that something can be found after the first second.
+const (
+	firstBatch = 256 << 10
+	maxBatch   = 16 << 20
+	maxFiles   = 2000
+
+	// A build is worth the bulk mode, and merging the full-text index
+	// afterwards, from this size on.
+	bulkFiles = 200
+	bulkBytes = 16 << 20
+)
+
+// read reads what is due.
+func (p *pass) read(ctx context.Context) error {
+	p.tell(0)
+	var never, rest []*due
+	var neverBytes, knownBytes int64
+	for _, d := range p.due {
+		if d.known == nil {
+			never = append(never, d)
+			neverBytes += max(d.Size, 0)
+		} else {
+			rest = append(rest, d)
+		}
+	}
+	for _, k := range p.known {
+		knownBytes += max(k.size, 0)
+	}
+	// Merging costs as much as the whole index is large, so there must be much
+	// to read in comparison.
+	bulk := (len(never) >= bulkFiles || neverBytes >= bulkBytes) && neverBytes >= knownBytes/4
+	if !bulk {
+		for _, d := range p.due {
+			if err := p.readOne(ctx, d); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	// What grew since is little and wanted soonest.
+	for _, d := range rest {
+		if err := p.readOne(ctx, d); err != nil {
+			return err
+		}
+	}
+	if err := p.mayGoOn(ctx); err != nil {
+		return err
+	}
+	if err := p.w.Bulk(true); err != nil {
+		return err
+	}
+	if err := p.readMany(ctx, never); err != nil {
+		return errors.Join(err, p.w.Bulk(false))
+	}
+	return p.w.Finish(ctx)
+}
+
+func (p *pass) readMany(ctx context.Context, list []*due) error {
+	limit := int64(firstBatch)
+	for len(list) > 0 {
+		n, bytes := 0, int64(0)
+		for n < len(list) && n < maxFiles && (n == 0 || bytes+list[n].Size <= limit) {
+			bytes += max(list[n].Size, 0)
+			n++
+		}
+		if err := p.readBatch(ctx, list[:n]); err != nil {
+			return err
+		}
+		list = list[n:]
+		limit = min(limit*4, maxBatch)
+	}
+	return nil
+}
+
+// errUndo takes back the transaction it is returned in.
+var errUndo = errors.New("taken back")
+
+// readBatch reads sources that were never read before in one transaction.
+func (p *pass) readBatch(ctx context.Context, list []*due) error {
+	at, result := p.progress, p.result
+	err := p.update(ctx, func(t *store.Tx) error {
+		for _, d := range list {
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+			a := &attempt{p: p, t: t, d: d}
+			if err := a.run(ctx, nil); err != nil {
+				return err
+			}
+			if a.failure != nil || a.reread {
+				if err := a.abort(); err != nil {
+					return fmt.Errorf("%w: %w", errUndo, err)
+				}
+			}
+			p.done(a)
+		}
+		return nil
+	})
+	if err == nil || ctx.Err() != nil || store.IsFault(err) || !errors.Is(err, errUndo) {
+		return err
+	}
+	// One of them could not be taken back alone.
+	p.progress, p.result = at, result
+	for _, d := range list {
+		if err := p.readOne(ctx, d); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// readOne reads a source in a transaction of its own: going on where it was
+// left if it only grew, else from its start. When it fails, what was read of it
+// before is kept.
+func (p *pass) readOne(ctx context.Context, d *due) error {
+	var a *attempt
+	for _, anew := range []bool{p.cfg.Full || d.known == nil, true} {
+		err := p.update(ctx, func(t *store.Tx) error {
+			a = &attempt{p: p, t: t, d: d}
+			var prev *transcript.Checkpoint
+			if !anew {
+				var err error
+				if prev, err = t.Checkpoint(d.known.id); err != nil {
+					return err
+				}
+				if prev != nil && prev.Version != d.reader.Version() {
+					prev = nil
+				}
+			}
+			if err := a.run(ctx, prev); err != nil {
+				return err
+			}
+			if a.failure != nil || a.reread {
+				return errUndo
+			}
+			return nil
+		})
+		if err != nil && !errors.Is(err, errUndo) {
+			return err
+		}
+		if !a.reread || anew {
+			break
+		}
+	}
+	if a.failure != nil || a.reread {
+		if err := p.update(ctx, func(t *store.Tx) error {
+			a.t = t
+			_, err := a.putFailed()
+			return err
+		}); err != nil {
+			return err
+		}
+	}
+	p.done(a)
+	return nil
+}
+
+// done counts a source that was tried.
+func (p *pass) done(a *attempt) {
+	p.progress.FilesDone++
+	p.progress.BytesDone += max(a.d.Size, 0)
+	if err := a.failed(); err != nil {
+		p.result.Failed++
+		if a.fails() < maxFails {
+			p.result.Due++
+		}
+		p.cfg.Log.Warn().Str("agent", a.d.Agent).Str("path", a.d.Path).Str("key", a.d.Key).Err(err).Msg("a transcript could not be read")
+	} else {
+		p.result.Read++
+	}
+	p.tell(0)
+}
+
+// attempt is one reading of one source inside a transaction.
+type attempt struct {
+	p       *pass
+	t       *store.Tx
+	d       *due
+	sink    *store.Sink
+	failure error // the source cannot be read
+	reread  bool  // it must be read from its start
+}
+
+// failed is the reason to count the source as failed, nil if it was read.
+func (a *attempt) failed() error {
+	if a.failure == nil && a.reread {
+		return errors.New("the reader asked for another reading of a source read from its start")
+	}
+	return a.failure
+}
+
+// fails is how often this source, as it is now, has failed.
+func (a *attempt) fails() int {
+	if a.d.failing() {
+		return a.d.known.fails + 1
+	}
+	return 1
+}
+
+func (a *attempt) putFailed() (int64, error) {
+	text := firstLine(a.failed().Error())
+	return a.t.PutSource(store.SourceState{Source: a.d.Source, State: store.StateFailed, Fails: a.fails(), Error: text})
+}
+
+// abort takes back what the attempt wrote and records the failure, in the same
+// transaction.
+func (a *attempt) abort() error {
+	if err := a.sink.Abort(); err != nil {
+		return err
+	}
+	_, err := a.putFailed()
+	return err
+}
+
+// run reads the source. The error is of the index; what the source is to blame
+// for is in failure and reread, and the transaction is then to be undone.
+func (a *attempt) run(ctx context.Context, prev *transcript.Checkpoint) error {
+	d := a.d
+	version := d.reader.Version()
+	// The state is replaced below; now the row must be there for its id, and
+	// for comparing copies.
+	id, err := a.t.PutSource(store.SourceState{Source: d.Source, State: store.StateEmpty})
+	if err != nil {
+		return err
+	}
+	a.sink = a.t.NewSink(id, d.Source, d.reader.Agent().Label, a.p.tell)
+	g := &guard{Sink: a.sink, exclude: a.p.cfg.Exclude}
+	cp, err := a.read(ctx, prev, g)
+	switch {
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case g.fault != nil:
+		return g.fault
+	case g.excluded:
+		if err := errors.Join(a.t.ForksDue(id), a.sink.Abort(), a.t.DropSource(id)); err != nil {
+			return err
+		}
+		return putExcluded(a.t, d.found, a.p.cfg.Exclude)
+	case errors.Is(err, transcript.ErrReread), errors.Is(err, transcript.ErrNoSession) && g.resumed:
+		a.reread = true
+		return nil
+	case errors.Is(err, transcript.ErrNoSession):
+		if cp == nil {
+			cp = &transcript.Checkpoint{}
+		}
+		if !g.begun {
+			if err := a.sink.Begin(false); err != nil {
+				return err
+			}
+		}
+	case err != nil:
+		a.failure = err
+		return nil
+	case cp == nil:
+		a.failure = errors.New("the reader says nothing of how far it got")
+		return nil
+	}
+	if err := a.sink.Close(); err != nil {
+		if store.IsFault(err) {
+			return err
+		}
+		a.failure = err
+		return nil
+	}
+	cp.Version = version
+	s := store.SourceState{Source: d.Source, State: store.StateRead, Checkpoint: cp}
+	switch {
+	case a.sink.Discarded != "" && a.sink.Events == 0:
+		s.State, s.Checkpoint = store.StateTwin, nil
+		s.Error = "another copy of this session is read"
+		if s.Source.SessionID == "" {
+			s.Source.SessionID = a.sink.Discarded
+		}
+	case !g.resumed && len(g.sessions) == 0:
+		s.State = store.StateEmpty
+	case s.Source.SessionID == "" && len(g.sessions) == 1:
+		// Known from now on, for telling copies apart.
+		s.Source.SessionID = g.sessions[0]
+	}
+	_, err = a.t.PutSource(s)
+	return err
+}
+
+// read is Read with a panic turned into a failure of this source.
+func (a *attempt) read(ctx context.Context, prev *transcript.Checkpoint, out transcript.Sink) (cp *transcript.Checkpoint, err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			cp, err = nil, fmt.Errorf("reading ended unexpectedly: %v", r)
+			a.p.cfg.Log.Error().Str("agent", a.d.Agent).Str("path", a.d.Path).Bytes("stack", debug.Stack()).Err(err).Msg("a reader panicked")
+		}
+	}()
+	return a.d.reader.Read(ctx, a.d.env, a.d.Source, prev, out)
+}
+
+// guard stands between a reader and the sink: it tells failures of the index
+// from those of the reader, and keeps out what is excluded.
+type guard struct {
+	*store.Sink
+	exclude  *Excluder
+	begun    bool
+	resumed  bool
+	excluded bool
+	fault    error
+	sessions []string // ids of the conversations, the first few
+}
+
+// errExcluded ends the reading of a source that is to stay out of the index.
+var errExcluded = errors.New("excluded by the configuration")
+
+func (g *guard) pass(err error) error {
+	if err != nil && g.fault == nil && store.IsFault(err) {
+		g.fault = err
+	}
+	return err
+}
+
+// Begin implements transcript.Sink.
+func (g *guard) Begin(resumed bool) error {
+	g.begun, g.resumed = true, resumed
+	return g.pass(g.Sink.Begin(resumed))
+}
+
+// Event implements transcript.Sink.
+func (g *guard) Event(e *transcript.Event) error { return g.pass(g.Sink.Event(e)) }
+
+// Surface implements transcript.Sink.
+func (g *guard) Surface(sessionID string, from, to int, s transcript.Surface) error {
+	return g.pass(g.Sink.Surface(sessionID, from, to, s))
+}
+
+// Header implements transcript.Sink.
+func (g *guard) Header(h *transcript.Header) error {
+	if g.exclude.Match(h.CWD) {
+		g.excluded = true
+		return errExcluded
+	}
+	if h.Conversation && len(g.sessions) < 2 {
+		g.sessions = append(g.sessions, h.SessionID)
+	}
+	return g.pass(g.Sink.Header(h))
+}

@@ -1,0 +1,277 @@
+// Package index is the service over this machine's transcripts: what the
+// commands of the contract call. It owns the user's policy and configuration,
+// the lifetime of the index, and the passes that bring it up to date; searching
+// is in package query, reading transcripts below package transcript.
+//
+// # Processes
+//
+// Any number of processes share one index. One of them at a time holds the
+// writer lock, for the length of a pass or of a clear; all read, and notice by
+// the file's identity when it was replaced. The policy is looked at on every
+// request.
+package index
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/rs/zerolog"
+
+	"github.com/sessionls/sessionls/contract"
+	"github.com/sessionls/sessionls/index/query"
+	"github.com/sessionls/sessionls/index/transcript"
+	"github.com/sessionls/sessionls/index/transcript/agents"
+)
+
+const (
+	// patience is how long a search waits for the index to become current.
+	patience = 5 * time.Second
+	// interval is the time between two looks at the disk, and maxInterval the
+	// longest one after failures.
+	interval    = time.Minute
+	maxInterval = 15 * time.Minute
+)
+
+// Options of Open. Everything but Paths has a default.
+type Options struct {
+	Paths Paths
+	// Env is the machine as readers see it; a zero one is the process's own.
+	Env transcript.Env
+	// Readers default to those of all agents.
+	Readers []transcript.Reader
+	// Log takes causes that no answer has room for; the zero value is silent.
+	Log *zerolog.Logger
+	// Now is the present; it defaults to time.Now.
+	Now func() time.Time
+	// Transport is how far the answers travel; "" is local.
+	Transport contract.Transport
+}
+
+// Service answers the commands of the contract from this machine's index. Its
+// methods may be called concurrently.
+type Service struct {
+	paths     Paths
+	env       transcript.Env
+	readers   []transcript.Reader
+	byAgent   map[string]transcript.Reader
+	log       zerolog.Logger
+	now       func() time.Time
+	transport contract.Transport
+	patience  time.Duration
+
+	policy  policyFile
+	handles handles
+	engine  *query.Engine
+	passes  passes
+	watch   observations
+	wake    subscribers
+	counted counted
+
+	ctx     context.Context // ends with the service
+	cancel  context.CancelCauseFunc
+	gate    chan struct{} // held by whoever writes, in this process
+	work    sync.WaitGroup
+	closed  atomic.Bool
+	suspect atomic.Bool // reading met damage: rebuild
+}
+
+var _ contract.Commands = (*Service)(nil)
+
+// Open makes the service. It reads nothing and creates nothing; an index that
+// cannot be opened shows in the answers. The service lives until Close or until
+// ctx ends, whichever is first.
+func Open(ctx context.Context, opts Options) (*Service, error) {
+	if !filepath.IsAbs(opts.Paths.Data) || !filepath.IsAbs(opts.Paths.Config) {
+		return nil, errors.New("open the index: the folders for data and configuration must be absolute paths")
+	}
+	s := &Service{
+		paths: opts.Paths, env: opts.Env, readers: opts.Readers, log: zerolog.Nop(), now: opts.Now, transport: opts.Transport,
+		byAgent: map[string]transcript.Reader{}, patience: patience, engine: query.New(), gate: make(chan struct{}, 1),
+	}
+	if opts.Log != nil {
+		s.log = *opts.Log
+	}
+	if s.now == nil {
+		s.now = time.Now
+	}
+	if s.transport == "" {
+		s.transport = contract.TransportLocal
+	}
+	if s.readers == nil {
+		s.readers = agents.All()
+	}
+	for _, r := range s.readers {
+		s.byAgent[r.Agent().ID] = r
+	}
+	s.env = fillEnv(s.env, s.now)
+	s.policy.paths = s.paths
+	s.handles.path = s.paths.Index()
+	s.ctx, s.cancel = context.WithCancelCause(ctx)
+	return s, nil
+}
+
+func fillEnv(env transcript.Env, now func() time.Time) transcript.Env {
+	if env.Home == "" {
+		env.Home, _ = os.UserHomeDir() // "" finds nothing, and doctor shows it
+	}
+	if env.GOOS == "" {
+		env.GOOS = runtime.GOOS
+	}
+	if env.Getenv == nil {
+		env.Getenv = os.Getenv
+	}
+	if env.Now == nil {
+		env.Now = now
+	}
+	return env
+}
+
+// Close ends passes and closes the index. Requests that are still running are
+// waited for; later ones find it closed.
+func (s *Service) Close() error {
+	s.closed.Store(true)
+	s.cancel(errClosed)
+	s.passes.close()
+	s.work.Wait()
+	s.handles.close()
+	s.wake.all()
+	return nil
+}
+
+// Start looks at the disk in the background, now and then every minute, less
+// often after failures, until ctx ends or the service is closed. It returns at
+// once.
+func (s *Service) Start(ctx context.Context) {
+	s.work.Go(func() {
+		wait := interval
+		for {
+			if s.allowed() {
+				r := s.request(false)
+				select {
+				case <-r.done:
+				case <-ctx.Done():
+					return
+				case <-s.ctx.Done():
+					return
+				}
+				if r.err == nil || errors.Is(r.err, errInterrupted) {
+					wait = interval
+				} else {
+					wait = min(2*wait, maxInterval)
+				}
+			}
+			timer := time.NewTimer(wait)
+			select {
+			case <-timer.C:
+			case <-ctx.Done():
+				timer.Stop()
+				return
+			case <-s.ctx.Done():
+				timer.Stop()
+				return
+			}
+		}
+	})
+}
+
+// Reconcile makes a pass, or waits for one that has not begun yet, and returns
+// what stopped it; what failed for single transcripts is in the status. full
+// reads everything anew. progress, which may be nil, is called from this
+// goroutine.
+func (s *Service) Reconcile(ctx context.Context, full bool, progress func(contract.Progress)) error {
+	if !s.allowed() {
+		return disabledError()
+	}
+	sub, end := context.WithCancel(ctx)
+	defer end()
+	wake := s.Subscribe(sub)
+	for {
+		r := s.request(full)
+	waiting:
+		for {
+			select {
+			case <-wake:
+				if at := s.watch.progress(); at != nil && progress != nil {
+					progress(*at)
+				}
+			case <-r.done:
+				break waiting
+			case <-ctx.Done():
+				return contract.Aborted(ctx.Err())
+			}
+		}
+		switch {
+		case errors.Is(r.err, errInterrupted):
+			if !s.allowed() {
+				return disabledError()
+			}
+		case r.err != nil:
+			return indexError(r.err)
+		default:
+			return nil
+		}
+	}
+}
+
+// allowed reports whether the user has agreed to reading.
+func (s *Service) allowed() bool {
+	policy, err := s.policy.load()
+	if err != nil {
+		s.log.Warn().Err(err).Msg("the policy cannot be read; nothing is read without it")
+	}
+	return policy.Allows() && !s.closed.Load()
+}
+
+func disabledError() *contract.Error {
+	return contract.Failed(contract.CodeSearchDisabled, nil, "searching is not enabled: nothing is read or indexed without the user's consent")
+}
+
+func indexError(err error) *contract.Error {
+	var known *contract.Error
+	if errors.As(err, &known) {
+		return known
+	}
+	return contract.Failed(contract.CodeIndexFailed, err, "the index cannot be brought up to date: %s", strings.ReplaceAll(err.Error(), "\n", "; "))
+}
+
+// subscribers are woken when the status may have a new answer.
+type subscribers struct {
+	mu   sync.Mutex
+	list map[chan struct{}]struct{}
+}
+
+// Subscribe returns a channel that receives a value when SearchStatus may have
+// a new answer. Wake-ups that are not taken become one. It ends with ctx.
+func (s *Service) Subscribe(ctx context.Context) <-chan struct{} {
+	ch := make(chan struct{}, 1)
+	s.wake.mu.Lock()
+	if s.wake.list == nil {
+		s.wake.list = map[chan struct{}]struct{}{}
+	}
+	s.wake.list[ch] = struct{}{}
+	s.wake.mu.Unlock()
+	context.AfterFunc(ctx, func() {
+		s.wake.mu.Lock()
+		delete(s.wake.list, ch)
+		s.wake.mu.Unlock()
+	})
+	return ch
+}
+
+func (w *subscribers) all() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for ch := range w.list {
+		select {
+		case ch <- struct{}{}:
+		default:
+		}
+	}
+}
