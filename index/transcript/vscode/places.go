@@ -1,0 +1,82 @@
+package vscode
+
+import (
+	"path/filepath"
+
+	"github.com/sessionls/sessionls/index/transcript"
+)
+
+// apps are the folders of VS Code and of the editors built from it that hold
+// chats of the same form (formats.md §1.1).
+var apps = []string{
+	"Code", "Code - Insiders", "Code - OSS", "VSCodium", "VSCodium - Insiders",
+	"Cursor", "Windsurf", "Windsurf - Next", "Trae", "Kiro", "Positron", "Antigravity",
+}
+
+// servers are the folders that these editors keep on a remote machine.
+var servers = []string{
+	".vscode-server", ".vscode-server-insiders", ".vscode-server-oss", ".vscodium-server",
+	".cursor-server", ".windsurf-server", ".windsurf-next-server", ".trae-server", ".kiro-server", ".positron-server", ".antigravity-server",
+}
+
+// Kinds of root.
+const (
+	kindUser  = "user"
+	kindExtra = "configured"
+)
+
+// userDirs lists the User folders of every editor for a home folder. base is
+// where the system keeps settings of applications.
+func userDirs(home, base string) []string {
+	var dirs []string
+	for _, app := range apps {
+		dirs = append(dirs, filepath.Join(base, app, "User"))
+	}
+	for _, s := range servers {
+		dirs = append(dirs, filepath.Join(home, s, "data", "User"))
+	}
+	return dirs
+}
+
+// settings is the folder of application settings below a home folder.
+func settings(home, goos string) string {
+	switch goos {
+	case "darwin":
+		return filepath.Join(home, "Library", "Application Support")
+	case "windows":
+		return filepath.Join(home, "AppData", "Roaming")
+	}
+	return filepath.Join(home, ".config")
+}
+
+func (reader) Roots(env transcript.Env) []transcript.Root {
+	base := settings(env.Home, env.GOOS)
+	switch env.GOOS {
+	case "darwin":
+	case "windows":
+		if dir := env.Var("APPDATA"); dir != "" {
+			base = dir
+		}
+	default:
+		if dir := env.Var("XDG_CONFIG_HOME"); dir != "" {
+			base = dir
+		}
+	}
+	var roots []transcript.Root
+	for _, dir := range userDirs(env.Home, base) {
+		roots = append(roots, transcript.Root{Path: dir, Kind: kindUser})
+	}
+	if dir := env.Var("VSCODE_PORTABLE"); dir != "" {
+		roots = append(roots, transcript.Root{Path: filepath.Join(dir, "user-data", "User"), Kind: kindUser})
+	}
+	if env.GOOS == "linux" {
+		// The sandboxed packages keep the same tree under their own name.
+		for _, dir := range []string{"com.visualstudio.code/config/Code", "com.vscodium.codium/config/VSCodium"} {
+			roots = append(roots, transcript.Root{Path: filepath.Join(env.Home, ".var", "app", filepath.FromSlash(dir), "User"), Kind: kindUser})
+		}
+	}
+	for _, dir := range env.Extra {
+		roots = append(roots, transcript.Root{Path: dir, Kind: kindExtra, Configured: true})
+	}
+	return roots
+}
