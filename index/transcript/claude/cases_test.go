@@ -180,6 +180,7 @@ func TestNoise(t *testing.T) { // B29, B31, B32
 		{"reminder quoted", user("u1", "", "what is a <system-reminder>?"), "what is a <system-reminder>?\n", true},
 		{"IDE envelope in front", user("u1", "", "<ide_opened_file>/x/y.go</ide_opened_file>\nfix the tern test"), "fix the tern test\n", true},
 		{"meta", rec("user", "u1", "", `,"isMeta":true,"message":{"content":"kestrel"}`), "", false},
+		{"shown to the person only", rec("user", "u1", "", `,"isVisibleInTranscriptOnly":true,"message":{"content":"kestrel"}`), "", false},
 		{"bare command", user("u1", "", "<command-name>/clear</command-name>\n<command-message>clear</command-message>\n<command-args></command-args>"), "", false},
 		{"command with a request", user("u1", "", "<command-message>plan</command-message>\n<command-name>/plan</command-name>\n<command-args>tidy the gull parser</command-args>"), "/plan tidy the gull parser\n", true},
 		{"command output", user("u1", "", "<local-command-stdout>kestrel</local-command-stdout>"), "", false},

@@ -17,8 +17,11 @@ const (
 	agentLabel = "Claude Code"
 	// version of the reader; raised when the same bytes would read differently.
 	version = 1
-	// rootKind is the only layout: a folder of project folders.
+	// rootKind is the usual layout: a folder of project folders.
 	rootKind = "projects"
+	// nestedKind is a folder in which such folders lie deeper down: Cowork and
+	// the desktop app's local agents keep one for each of their machines.
+	nestedKind = "nested"
 )
 
 // Reader reads Claude Code's transcripts. Its caches hold what was learned of
@@ -70,10 +73,30 @@ func (*Reader) Roots(env transcript.Env) []transcript.Root {
 		}
 		add(filepath.Join(xdg, "claude", "projects"), false)
 	}
+	if dir := desktopFolder(env); dir != "" {
+		dir = filepath.Join(dir, "Claude", "local-agent-mode-sessions")
+		roots = append(roots, transcript.Root{Path: dir, Kind: nestedKind})
+	}
 	for _, extra := range env.Extra {
 		add(extraRoot(extra), true)
 	}
 	return roots
+}
+
+// desktopFolder is where desktop applications keep their data, "" if unknown.
+func desktopFolder(env transcript.Env) string {
+	switch {
+	case env.GOOS == "windows":
+		return env.Var("APPDATA")
+	case env.Home == "":
+		return ""
+	case env.GOOS == "darwin":
+		return filepath.Join(env.Home, "Library", "Application Support")
+	}
+	if xdg := env.Var("XDG_CONFIG_HOME"); xdg != "" {
+		return xdg
+	}
+	return filepath.Join(env.Home, ".config")
 }
 
 // extraRoot finds the folder of project folders in what a user configured: a

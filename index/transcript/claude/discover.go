@@ -27,13 +27,38 @@ func (r *Reader) Discover(ctx context.Context, _ transcript.Env, root transcript
 	if info, err := os.Stat(root.Path); err == nil {
 		w.first(root.Path, info)
 	}
+	folder := w.project
+	if root.Kind == nestedKind {
+		folder = func(dir string) error { return w.nested(dir, 1) }
+	}
 	for _, e := range entries {
-		path := filepath.Join(root.Path, e.Name())
-		if err := w.entry(path, e, w.project); err != nil {
+		if root.Kind == nestedKind && !e.IsDir() {
+			continue
+		}
+		if err := w.entry(filepath.Join(root.Path, e.Name()), e, folder); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// maxNested bounds how deep folders of projects are looked for (formats.md §3).
+const maxNested = 8
+
+// nested walks down to the folders named projects. Nothing above them is a
+// transcript of this agent, and no symlink is followed on the way.
+func (w *walk) nested(dir string, depth int) error {
+	return w.list(dir, func(path string, e fs.DirEntry) error {
+		switch {
+		case !e.IsDir() || depth > maxNested:
+			return nil
+		case e.Name() == rootKind:
+			return w.entry(path, e, func(projects string) error {
+				return w.list(projects, func(path string, e fs.DirEntry) error { return w.entry(path, e, w.project) })
+			})
+		}
+		return w.entry(path, e, func(sub string) error { return w.nested(sub, depth+1) })
+	})
 }
 
 // walk is one pass over a root. Files and folders met before, by another path
@@ -150,8 +175,12 @@ func (w *walk) file(path string, info fs.FileInfo) error {
 		}
 		companions = []string{p.metaFile()}
 	}
+	class := p.class()
+	if w.root.Kind == nestedKind {
+		class-- // the command line's own file is preferred to a copy (formats.md §33)
+	}
 	return w.yield(transcript.Source{
-		Agent: agentID, Path: path, Root: w.root.Path, SessionID: id, Class: p.class(),
+		Agent: agentID, Path: path, Root: w.root.Path, SessionID: id, Class: class,
 		Size: info.Size(), ModTime: info.ModTime(), Signature: transcript.Signature(info, companions...),
 	})
 }

@@ -37,6 +37,7 @@ func TestPlaces(t *testing.T) { // B71
 	home := transcripttest.Write(t, map[string]string{
 		file: one, ".config/claude/projects/-w/" + sid2 + ".jsonl": one, "xdg/claude/projects/-w/" + sid2 + ".jsonl": one,
 		"cfg/projects/-w/" + sid + ".jsonl": one, "other/.claude/projects/-w/" + sid + ".jsonl": one, "bare/-w/" + sid + ".jsonl": one,
+		"deep/Claude/local-agent-mode-sessions/a/b/local_1/.claude/projects/-w/" + sid + ".jsonl": one, "deep/Claude/local-agent-mode-sessions/a/b/local_1/audit.jsonl": one,
 		"single/" + sid + ".jsonl": one, "single/" + sid + "/subagents/agent-a.jsonl": one,
 	})
 	at := func(p string) string { return filepath.Join(home, filepath.FromSlash(p)) }
@@ -48,6 +49,7 @@ func TestPlaces(t *testing.T) { // B71
 	}{
 		{"default", nil, nil, []string{file, ".config/claude/projects/-w/" + sid2 + ".jsonl"}},
 		{"XDG", map[string]string{"XDG_CONFIG_HOME": at("xdg")}, nil, []string{file, "xdg/claude/projects/-w/" + sid2 + ".jsonl"}},
+		{"desktop app", map[string]string{"CLAUDE_CONFIG_DIR": at("none"), "XDG_CONFIG_HOME": at("deep")}, nil, []string{"deep/Claude/local-agent-mode-sessions/a/b/local_1/.claude/projects/-w/" + sid + ".jsonl"}},
 		{"override", map[string]string{"CLAUDE_CONFIG_DIR": at("cfg")}, nil, []string{"cfg/projects/-w/" + sid + ".jsonl"}},
 		{"relative override", map[string]string{"CLAUDE_CONFIG_DIR": "cfg"}, nil, []string{file, ".config/claude/projects/-w/" + sid2 + ".jsonl"}},
 		{"configured", map[string]string{"CLAUDE_CONFIG_DIR": at("none")}, []string{at("cfg"), at("other"), at("bare")}, []string{

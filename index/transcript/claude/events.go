@@ -160,6 +160,10 @@ func (rd *reading) user(s *session, e *transcript.Event, n *node) {
 		s.h.Conversation = true
 		return
 	}
+	if r.shownOnly {
+		r.meta = true
+		n.flags &^= isVisible
+	}
 	var prompts []string
 	stopped, results, images, command := false, false, false, false
 	blocks(r.message, func(b *block) {

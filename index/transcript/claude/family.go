@@ -29,13 +29,18 @@ const (
 	maxScanned   = 2_000_000 // record keys remembered of whole files
 	maxRelatives = 64        // relatives of one file that are compared
 	recheck      = time.Second
+	// A folder listed within settle of its last change may have changed again
+	// in the same tick of its clock; it is listed anew, but not more often than
+	// relist.
+	settle = 2 * time.Second
+	relist = 100 * time.Millisecond
 )
 
 // head is what the first records of a file tell.
 type head struct {
 	session string   // first sessionId
 	keys    []uint64 // of the first records with a uuid
-	forked  bool     // the first of them carries forkedFrom
+	forked  bool     // one of them carries forkedFrom
 	bg      bool     // the first of them was written by a background process
 }
 
@@ -43,6 +48,7 @@ type head struct {
 type scan struct {
 	head
 	all   []uint64
+	turns []bool  // a user or assistant record
 	times []int64 // Unix milliseconds, 0 unknown
 	gaps  []int32 // records without uuid before each
 }
@@ -95,9 +101,10 @@ func (c *familyCache) head(path string) head {
 		if idHash(r.uuid) == 0 {
 			return true
 		}
+		h.forked = h.forked || r.forked.Kind() == jsonv.Object
 		if first {
 			first = false
-			h.forked, h.bg = r.forked.Kind() == jsonv.Object, r.kind.IsStr("bg")
+			h.bg = r.kind.IsStr("bg")
 		}
 		h.keys = append(h.keys, c.key(r))
 		return len(h.keys) < headKeys
@@ -145,7 +152,7 @@ func (c *familyCache) relatives(path string, keys []uint64) []string {
 }
 
 // folder brings what is known of a folder up to date. A folder's time changes
-// when files come and go; one that changed just now may change again unseen.
+// when files come and go.
 func (c *familyCache) folder(dir string) *folder {
 	d := c.folders[dir]
 	info, err := os.Stat(dir)
@@ -163,7 +170,7 @@ func (c *familyCache) folder(dir string) *folder {
 		c.folders[dir] = d
 	}
 	now := time.Now()
-	if !info.ModTime().Equal(d.mod) || d.listed.Sub(d.mod) < 2*time.Second {
+	if !info.ModTime().Equal(d.mod) || d.listed.Sub(d.mod) < settle && now.Sub(d.listed) >= relist {
 		d.mod, d.listed = info.ModTime(), now
 		c.list(dir, d)
 	}
@@ -243,7 +250,8 @@ func (c *familyCache) scan(ctx context.Context, path string) (*scan, error) {
 		if t := transcript.ParseTime(r.time); !t.IsZero() {
 			ms = t.UnixMilli()
 		}
-		s.all, s.times, s.gaps = append(s.all, c.key(r)), append(s.times, ms), append(s.gaps, gaps)
+		s.all, s.turns = append(s.all, c.key(r)), append(s.turns, r.conversation())
+		s.times, s.gaps = append(s.times, ms), append(s.gaps, gaps)
 		return len(s.all) < maxScanned
 	})
 	if err != nil {

@@ -15,7 +15,7 @@ import (
 )
 
 const (
-	maxLaunchFiles = 64      // transcripts whose launches are remembered
+	maxLaunchFiles = 4096    // transcripts whose launches are remembered
 	maxLaunches    = 10_000  // sub-agents of one transcript
 	maxSearch      = 1 << 30 // bytes of one transcript searched
 )
@@ -27,7 +27,7 @@ type launchCache struct {
 }
 
 // find returns the uuid of the record in file that started the sub-agent.
-func (c *launchCache) find(file, agent string) (call string, ok bool) {
+func (c *launchCache) find(ctx context.Context, file, agent string) (call string, ok bool) {
 	f, err := transcript.OpenFile(file)
 	if err != nil {
 		return "", false
@@ -38,18 +38,20 @@ func (c *launchCache) find(file, agent string) (call string, ok bool) {
 	defer c.mu.Unlock()
 	started, known := c.files[id]
 	if !known {
-		started = launches(f)
+		started = launches(ctx, f)
 		if len(c.files) >= maxLaunchFiles || c.files == nil {
 			c.files = map[string]map[string]string{}
 		}
-		c.files[id] = started
+		if ctx.Err() == nil { // else it was cut short
+			c.files[id] = started
+		}
 	}
 	call, ok = started[agent]
 	return call, ok
 }
 
 // among looks for the sub-agent that started p among those in the same folder.
-func (c *launchCache) among(p place) (file, call string, ok bool) {
+func (c *launchCache) among(ctx context.Context, p place) (file, call string, ok bool) {
 	dir := filepath.Dir(p.path)
 	entries, err := os.ReadDir(dir)
 	if err != nil {
@@ -60,7 +62,7 @@ func (c *launchCache) among(p place) (file, call string, ok bool) {
 			continue
 		}
 		file = filepath.Join(dir, e.Name())
-		if call, ok = c.find(file, p.agent); ok {
+		if call, ok = c.find(ctx, file, p.agent); ok {
 			return file, call, true
 		}
 	}
@@ -69,14 +71,14 @@ func (c *launchCache) among(p place) (file, call string, ok bool) {
 
 // launches collects the sub-agents that a transcript's calls started: named in
 // the call's result, or in a progress record while it still runs.
-func launches(f *transcript.File) map[string]string {
+func launches(ctx context.Context, f *transcript.File) map[string]string {
 	out := map[string]string{}
 	callers := map[string]string{} // call id → uuid of the record
 	lines := transcript.NewLines(f, 0, min(f.Size, maxSearch), skipMembers...)
 	marks := [][]byte{[]byte(`"agentId"`), []byte(`"Task"`), []byte(`"Agent"`)}
 	var r record
 	for {
-		rec, err := lines.Next(context.Background())
+		rec, err := lines.Next(ctx)
 		if errors.Is(err, io.EOF) || err != nil || len(out) >= maxLaunches {
 			return out
 		}

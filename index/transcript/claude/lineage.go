@@ -22,6 +22,9 @@ type lineage struct {
 	copied        int // leading records with a uuid that are the parent's
 	known         bool
 	warning       string
+	// foreign is the session id under which the first records were written,
+	// when it is another one whose file is not here.
+	foreign string
 }
 
 // lineage finds out whose copy the beginning of a main file is.
@@ -45,7 +48,7 @@ func (c *familyCache) lineage(ctx context.Context, root string, p place, id stri
 		}
 	}
 	if len(names) == 0 {
-		return lineage{}, nil
+		return lineage{foreign: foreign}, nil
 	}
 	sort.Strings(names)
 	mine, err := c.scan(ctx, p.path)
@@ -78,7 +81,7 @@ func (c *familyCache) lineage(ctx context.Context, root string, p place, id stri
 		}
 	}
 	if best == nil {
-		return lineage{}, nil
+		return lineage{foreign: foreign}, nil
 	}
 	return lineage{
 		parent: best.id, relation: transcript.RelationFork, evidence: transcript.EvidenceOverlap, copied: best.shared, known: true,
@@ -93,16 +96,17 @@ func (c *familyCache) forked(ctx context.Context, root string, p place, id strin
 	}
 	defer f.Close()
 	l := lineage{relation: transcript.RelationFork, evidence: transcript.EvidenceLine, known: true}
+	seen := 0
 	err = c.each(ctx, f, f.Size, func(r *record) bool {
 		if idHash(r.uuid) == 0 {
 			return true
 		}
+		seen++
 		from := str(r.forked.Get("sessionId"))
 		if from == "" || from == id || len(from) > 256 {
-			return false
+			return !r.conversation() // the first own turn ends the copy
 		}
-		l.copied++
-		l.parent, l.event = from, str(r.forked.Get("messageUuid"))
+		l.copied, l.parent, l.event = seen, from, str(r.forked.Get("messageUuid"))
 		return true
 	})
 	if err != nil {
@@ -133,8 +137,12 @@ func compare(id string, mine *scan, otherID string, theirs *scan) *candidate {
 		have[k] = true
 	}
 	n := 0
-	for n < len(mine.all) && have[mine.all[n]] {
-		n++
+	for i, k := range mine.all {
+		if have[k] {
+			n = i + 1
+		} else if mine.turns[i] {
+			break // the first own turn ends the copy
+		}
 	}
 	if n == 0 {
 		return nil

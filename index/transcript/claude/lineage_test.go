@@ -111,6 +111,9 @@ func TestCopies(t *testing.T) { // B22, B24
 			file: join(talk(0, 20)), file2: join(bg(talk(0, 20)), bg(talk(20, 2))),
 			file3: join(stamp(talk(0, 20), sid3, `,"sessionKind":"bg"`), stamp(talk(30, 4), sid3, "")),
 		}, map[string]link{sid: root(20), sid2: fork(sid, 20, 2), sid3: fork(sid, 20, 4)}},
+		{"a hook ran before the copy was written", map[string]string{
+			file: join(talk(0, 20)), file2: join([]string{rec("attachment", "hook", "", `,"attachment":{"type":"hook_success"}`)}, bg(talk(0, 20)), bg(talk(20, 2))),
+		}, map[string]link{sid: root(20), sid2: fork(sid, 21, 2)}},
 		{"all copied, nothing own", map[string]string{
 			file: join(talk(0, 20)), file2: join(bg(talk(0, 20))),
 		}, map[string]link{sid: root(20), sid2: fork(sid, 20, 0)}},
@@ -163,6 +166,19 @@ func TestForkedFrom(t *testing.T) {
 	// It may lie in another project's folder.
 	files[".claude/projects/-w-other/"+sid+".jsonl"] = join(talk(0, 6))
 	check(t, transcripttest.One(t, claude.New(), files), sid2, link{transcript.RelationFork, sid, transcript.EvidenceLine, 7, 3})
+}
+
+// TestForeignIDs: records of a session whose file is gone lead a file that
+// went on under its own id.
+func TestForeignIDs(t *testing.T) {
+	text := join(talk(0, 10), stamp(talk(10, 4), sid2, ""))
+	all := transcripttest.One(t, claude.New(), map[string]string{file2: text})
+	check(t, all, sid2, link{transcript.RelationFork, sid, transcript.EvidenceLine, 0, 14})
+	if all[sid2].InheritedKnown {
+		t.Error("how much was copied is not known without the original")
+	}
+	home := transcripttest.Write(t, map[string]string{file2: text})
+	transcripttest.Grows(t, claude.New(), home, file2, steps(1, len(text), len(text)/8))
 }
 
 func TestContinuation(t *testing.T) {

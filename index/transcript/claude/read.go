@@ -78,8 +78,8 @@ func (rd *reading) start(ctx context.Context) error {
 		p.session = rd.r.families.head(p.path).session
 	}
 	if p.agent != "" {
-		rd.startAgent(p)
-		return nil
+		rd.startAgent(ctx, p)
+		return ctx.Err()
 	}
 	id := p.session
 	if id == "" {
@@ -90,6 +90,7 @@ func (rd *reading) start(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	rd.main.foreign = l.foreign
 	if l.parent != "" {
 		h := &rd.main.h
 		h.Relation, h.ParentID, h.ParentEvent, h.LineageEvidence, h.InheritedKnown = l.relation, l.parent, l.event, l.evidence, l.known
@@ -102,7 +103,7 @@ func (rd *reading) start(ctx context.Context) error {
 }
 
 // startAgent begins a sub-agent's file.
-func (rd *reading) startAgent(p place) {
+func (rd *reading) startAgent(ctx context.Context, p place) {
 	id := agentPrefix + p.agent
 	if p.session != "" {
 		id = agentSession(p.session, p.agent)
@@ -132,13 +133,13 @@ func (rd *reading) startAgent(p place) {
 		files = []string{parentAgentFile(p)}
 	case h.DelegationDepth > 1 && p.nested:
 		// Sub-agents of sub-agents lie in one folder; the call says whose it is.
-		if file, call, ok := rd.r.launches.among(p); ok {
+		if file, call, ok := rd.r.launches.among(ctx, p); ok {
 			h.ParentID, h.ParentEvent, h.LineageEvidence = agentSession(p.session, placeOf(file).agent), call, transcript.EvidenceLine
 			return
 		}
 	}
 	for _, file := range files {
-		if call, ok := rd.r.launches.find(file, p.agent); ok {
+		if call, ok := rd.r.launches.find(ctx, file, p.agent); ok {
 			h.ParentEvent, h.LineageEvidence = call, transcript.EvidenceLine
 			return
 		}
@@ -237,6 +238,11 @@ func (rd *reading) finish(ctx context.Context, resumed bool) error {
 			m.h.ParentEvent = ""
 			m.h.Warn("it continues a conversation whose file is not here")
 		}
+	}
+	if m.foreign != "" && m.ownID && m.h.ParentID == "" {
+		// Written on from a copy of a session that is gone: the copy stays
+		// findable here.
+		m.h.Relation, m.h.ParentID, m.h.LineageEvidence, m.h.InheritedKnown = transcript.RelationFork, m.foreign, transcript.EvidenceLine, false
 	}
 	if m.h.Relation == transcript.RelationRoot {
 		m.h.InheritedKnown = true

@@ -15,6 +15,7 @@ type record struct {
 	entrypoint, promptSource, agent, kind    jsonv.Value
 	toolParent                               jsonv.Value // sourceToolAssistantUUID
 	meta, sidechain, compactSummary, apiFail bool
+	shownOnly                                bool // isVisibleInTranscriptOnly: shown to the person, not to the model
 }
 
 // skipMembers are dropped from lines too long to keep: second copies of what
@@ -78,6 +79,8 @@ func parse(v jsonv.Value, r *record) {
 			r.meta = val.True()
 		case "isSidechain":
 			r.sidechain = val.True()
+		case "isVisibleInTranscriptOnly":
+			r.shownOnly = val.True()
 		case "isCompactSummary":
 			r.compactSummary = val.True()
 		case "isApiErrorMessage":

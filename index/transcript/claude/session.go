@@ -29,10 +29,12 @@ type session struct {
 	titles   titles
 	// first and last time of inherited records, used when nothing else has one.
 	inheritedFrom, inheritedTo time.Time
-	newSummaries               bool // a summary of this pass still waits for its message
-	subagent                   bool // a sub-agent's session
-	warmup                     bool // a sub-agent started only to fill a cache
-	prompted                   bool // the first user turn was seen
+	foreign                    string // the session id of the first records, when it is not this one's
+	ownID                      bool   // some record carries this session's id
+	newSummaries               bool   // a summary of this pass still waits for its message
+	subagent                   bool   // a sub-agent's session
+	warmup                     bool   // a sub-agent started only to fill a cache
+	prompted                   bool   // the first user turn was seen
 }
 
 // titles keeps the candidates apart: a later summary never beats a title.
@@ -151,6 +153,9 @@ func (s *session) saw(r *record, env transcript.Env, inherited bool) time.Time {
 			s.h.Format = v
 		}
 	}
+	if s.foreign != "" && !s.ownID {
+		s.ownID = r.session.IsStr(s.h.SessionID)
+	}
 	if s.h.Entrypoint == "" && r.entrypoint != nil {
 		s.h.Entrypoint = str(r.entrypoint)
 		s.h.Automated = s.h.Automated || strings.HasPrefix(s.h.Entrypoint, "sdk")
@@ -234,6 +239,8 @@ type state struct {
 	From, To    time.Time // of inherited records
 	Warmup      bool
 	Prompted    bool
+	Foreign     string
+	OwnID       bool
 	InheritOpen bool // everything so far is inherited: more may follow
 }
 
@@ -241,7 +248,7 @@ func (s *session) save(inheritOpen bool) []byte {
 	st := state{
 		Header: s.h, Seq: s.seq, Titles: s.titles, Total: s.tree.total, Chained: s.tree.chained, Overflow: s.tree.overflow,
 		Dangling: s.tree.dangling, Messages: s.messages.order, Blocks: s.blocks.order, Open: s.open.order,
-		From: s.inheritedFrom, To: s.inheritedTo, Warmup: s.warmup, Prompted: s.prompted, InheritOpen: inheritOpen,
+		From: s.inheritedFrom, To: s.inheritedTo, Warmup: s.warmup, Prompted: s.prompted, Foreign: s.foreign, OwnID: s.ownID, InheritOpen: inheritOpen,
 	}
 	st.Nodes, st.Calls = s.tree.window()
 	b, err := json.Marshal(st)
@@ -258,6 +265,7 @@ func (s *session) restore(b []byte) bool {
 	}
 	s.h, s.seq, s.titles = st.Header, st.Seq, st.Titles
 	s.inheritedFrom, s.inheritedTo, s.warmup, s.prompted = st.From, st.To, st.Warmup, st.Prompted
+	s.foreign, s.ownID = st.Foreign, st.OwnID
 	s.messages.restore(st.Messages)
 	s.blocks.restore(st.Blocks)
 	s.open.order = st.Open

@@ -33,9 +33,9 @@ const (
 )
 
 const (
-	// maxNodes bounds the tree's memory (about 50 MB). A longer session is read
+	// maxNodes bounds the tree's memory (about 30 MB). A longer session is read
 	// without surfaces: every message counts as current, with a warning.
-	maxNodes = 500_000
+	maxNodes = 250_000
 	// windowNodes is how many of the last nodes a checkpoint carries.
 	windowNodes = 160
 	// maxDangling bounds the parents a checkpoint remembers that were not found.
