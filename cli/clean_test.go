@@ -89,7 +89,6 @@ func TestWords(t *testing.T) {
 		{size(10_000), "10 kB"}, {size(999_499), "999 kB"}, {size(999_500), "1.0 MB"}, {size(1 << 62), "4.6 EB"},
 		{thousands(0), "0"}, {thousands(999), "999"}, {thousands(1000), "1,000"}, {thousands(-1234567), "-1,234,567"},
 		{count(1, "file", "files"), "1 file"}, {count(2, "file", "files"), "2 files"},
-		{list(nil), ""}, {list([]string{"a"}), "a"}, {list([]string{"a", "b", "c"}), "a, b and c"},
 		{project(ptr("/home/dev/work/tide/")), "tide"}, {project(ptr(`C:\Users\dev\x`)), "x"}, {project(ptr("/")), "/"}, {project(nil), ""}, {project(ptr("")), ""},
 		{shellWord("/a/b-c.d"), "/a/b-c.d"}, {shellWord("/a b/it's"), `'/a b/it'\''s'`}, {shellWord("$(x)"), "'$(x)'"},
 		{age(fixedNow.Add(-30e9), fixedNow), "just now"}, {age(fixedNow.Add(-5*60e9), fixedNow), "5 min ago"}, {age(fixedNow.Add(-23*3600e9), fixedNow), "23 h ago"},

@@ -30,8 +30,6 @@ type Options struct {
 	Open func(ctx context.Context) (Service, error)
 	// Serve is the language server on the standard streams; it returns the exit code.
 	Serve func(ctx context.Context) int
-	// Config reads the configuration.
-	Config func() (Config, error)
 
 	Getenv func(string) string // os.Getenv if nil
 	Now    func() time.Time    // time.Now if nil; its location is the user's

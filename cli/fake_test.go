@@ -29,9 +29,8 @@ func TestMain(m *testing.M) {
 				}
 				return newFake(scenario), nil
 			},
-			Serve:  func(context.Context) int { fmt.Println("serving"); return 7 },
-			Config: func() (Config, error) { return fixedConfig(), nil },
-			Now:    func() time.Time { return fixedNow },
+			Serve: func(context.Context) int { fmt.Println("serving"); return 7 },
+			Now:   func() time.Time { return fixedNow },
 		}))
 	}
 	os.Exit(m.Run())
@@ -53,12 +52,10 @@ func ptr[T any](v T) *T { return &v }
 func fixedConfig() Config {
 	return Config{
 		Path: "/home/dev/.config/sessionls/config.toml", Exists: true,
-		Keys: contract.List[ConfigKey]{
-			{Key: "exclude", Type: "list of globs", Help: "Folders whose sessions are never read.", Example: `exclude = ["/home/dev/private/**"]`, Value: []string{"/x/**"}},
-			{Key: "roots", Type: "table", Help: "Further places.", Value: map[string][]string{"pi": {"/b"}, "codex": {"/a"}}},
-			{Key: "hosts", Type: "table", Help: "Hosts.", Value: map[string][]string{}},
-		},
-		Files: contract.List[OwnFile]{{What: "index", Path: "/home/dev/.local/share/sessionls/index.db"}},
+		Exclude: contract.List[string]{"~/private", "**/\x1b[2Jsecret"}, Roots: map[string][]string{"pi": {"/b"}, "codex": {"/a"}},
+		Warnings:  contract.List[string]{"the key x is not known"},
+		Explained: "# Everything is optional.\n#\n# exclude = []\n",
+		Files:     contract.List[OwnFile]{{What: "index", Path: "/home/dev/.local/share/sessionls/index.db"}},
 	}
 }
 
@@ -86,7 +83,7 @@ func newFake(scenario string) *fake {
 	case "disabled":
 		f.policy = contract.Policy{Enabled: ptr(false)}
 	case "first", "nothing", "interrupt":
-		f.status.LastReconcileAt, f.status.Sessions = nil, 0
+		f.status.LastSweepCompletedAt, f.status.Sessions = nil, 0
 	}
 	if !f.policy.Allows() {
 		f.status = contract.IdleStatus(f.policy.Decided())
@@ -149,7 +146,7 @@ func (f *fake) GetPolicy(context.Context, contract.GetPolicyRequest) (contract.P
 func (f *fake) SetPolicy(_ context.Context, q contract.SetPolicyRequest) (contract.Policy, error) {
 	f.policy = q.Apply(f.policy)
 	f.status = newFake("").status
-	f.status.LastReconcileAt = nil
+	f.status.LastSweepCompletedAt = nil
 	return f.policy, nil
 }
 
@@ -171,21 +168,26 @@ func (f *fake) Reconcile(ctx context.Context, _ bool, progress func(contract.Pro
 	return nil
 }
 
-func (f *fake) Show(_ context.Context, name contract.SessionName, from int64, limit int) (Transcript, error) {
-	switch name.SessionID {
+func (f *fake) Show(_ context.Context, q ShowRequest) (Transcript, error) {
+	switch q.Name.SessionID {
 	case "unknown-id":
-		return Transcript{}, contract.Failed(contract.CodeSessionNotFound, nil, "no session %q", name.SessionID)
+		return Transcript{}, contract.Failed(contract.CodeSessionNotFound, nil, "no session %q", q.Name.SessionID)
 	case "ambiguous":
 		return Transcript{}, &contract.Error{
 			RPCCode: contract.RPCRequestFailed, Code: contract.CodeSourceConflict, Message: "2 sessions begin with \"ambiguous\"",
-			Candidates: []contract.SessionName{{Agent: "pi", SessionID: "ambiguous-1"}, {Agent: "codex", SessionID: "ambiguous-2\x1b[31m"}},
+			Candidates: []map[string]string{
+				{"agent": "pi", "sessionId": "ambiguous-1"}, {"agent": "codex", "sessionId": "ambiguous-2\x1b[31m", "title": "a\ntitle"},
+			},
 		}
 	}
 	t := fixedTranscript()
+	if q.Around != nil && *q.Around > 5 {
+		return Transcript{}, contract.Failed(contract.CodeEventNotFound, nil, "the session has no event %d; it has 6", *q.Around)
+	}
 	all := t.Events
 	t.Events = nil
 	for _, e := range all {
-		if e.Seq >= from && len(t.Events) < limit {
+		if e.Seq >= q.From && len(t.Events) < q.Limit {
 			t.Events = append(t.Events, e)
 		}
 	}
@@ -200,6 +202,8 @@ func (f *fake) Doctor(context.Context) (Report, error) {
 	}
 	return r, nil
 }
+
+func (f *fake) Config(context.Context) (Config, error) { return fixedConfig(), nil }
 
 func (f *fake) Close() error { return nil }
 

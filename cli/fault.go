@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
@@ -124,23 +125,29 @@ func explain(ctx context.Context, err error) *fault {
 
 const enableHint = "`sessionls enable` lets it read your agents' transcripts; nothing leaves this machine"
 
-// candidateLines lists the sessions that a name may mean, one a line.
+// candidateLines lists the sessions that a name may mean, one a line. They are read from
+// their wire form, as a remote answer would have it.
 func candidateLines(candidates any) string {
-	var lines []string
-	add := func(agent, id string) { lines = append(lines, "  "+cleanLine(agent)+":"+cleanLine(id)) }
-	switch known := candidates.(type) {
-	case []contract.SessionName:
-		for _, n := range known {
-			add(n.Agent, n.SessionID)
-		}
-	case contract.List[contract.SessionName]:
-		for _, n := range known {
-			add(n.Agent, n.SessionID)
-		}
+	raw, err := json.Marshal(candidates)
+	if err != nil {
+		return ""
+	}
+	var known []struct {
+		Agent     string `json:"agent"`
+		SessionID string `json:"sessionId"`
+		Title     string `json:"title"`
+	}
+	if json.Unmarshal(raw, &known) != nil {
+		return ""
 	}
 	const most = 20
-	if len(lines) > most {
-		lines = append(lines[:most], fmt.Sprintf("  … and %d more", len(lines)-most))
+	var lines []string
+	for i, k := range known {
+		if i == most {
+			lines = append(lines, fmt.Sprintf("  … and %d more", len(known)-most))
+			break
+		}
+		lines = append(lines, strings.TrimRight("  "+cleanLine(k.Agent+":"+k.SessionID)+"  "+truncate(cleanLine(k.Title), 60), " "))
 	}
 	return strings.Join(lines, "\n")
 }

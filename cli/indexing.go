@@ -61,17 +61,23 @@ func (a *app) index(ctx context.Context, service Service, full bool) error {
 	return nil
 }
 
-// firstIndex builds the index if there is none yet, so that the first search
-// already finds everything.
+// firstIndex makes sure that there is an index of everything, so that the first
+// search already finds it all. Where no complete look at the disk is known of, one
+// is taken; it costs little when nothing is new. A process that writes the
+// index right now is not waited for, unless there is nothing to search yet.
 func (a *app) firstIndex(ctx context.Context, service Service) error {
 	status, err := service.SearchStatus(ctx, contract.SearchStatusRequest{ExecutionHost: contract.LocalHost})
 	if err != nil {
 		return err
 	}
-	if !status.Enabled || status.LastReconcileAt != nil {
+	if !status.Enabled || status.LastSweepCompletedAt != nil || (status.Writer == contract.WriterOther && status.Sessions > 0) {
 		return nil
 	}
-	return a.reconcile(ctx, service, false, "building the first index")
+	what := "reading new messages"
+	if status.Sessions == 0 {
+		what = "building the first index"
+	}
+	return a.reconcile(ctx, service, false, what)
 }
 
 // reconcile reads what is due and shows how far it is: a bar on a terminal, a
@@ -82,6 +88,9 @@ func (a *app) reconcile(ctx context.Context, service Service, full bool, what st
 	done()
 	return err
 }
+
+// barAfter is how long a pass must take to be worth a bar.
+const barAfter = 300 * time.Millisecond
 
 // lineInterval is the time between two lines of progress where no bar is possible.
 const lineInterval = 5 * time.Second
@@ -111,10 +120,11 @@ func (a *app) progress(what string) (show func(contract.Progress), done func()) 
 			}
 	}
 	var bar *progressbar.ProgressBar
+	began := time.Now()
 	return func(p contract.Progress) {
 			mu.Lock()
 			defer mu.Unlock()
-			if p.BytesTotal <= 0 {
+			if p.BytesTotal <= 0 || (bar == nil && time.Since(began) < barAfter) {
 				return
 			}
 			if bar == nil {

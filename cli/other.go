@@ -3,10 +3,13 @@ package cli
 import (
 	"context"
 	"encoding/json"
-	"fmt"
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
+
+	"github.com/sessionls/sessionls/contract"
 )
 
 func (a *app) doctorCommand() *cobra.Command {
@@ -98,78 +101,60 @@ func (a *app) configCommand() *cobra.Command {
 		Long: `Show where the configuration file is, explain every key and show the value in force,
 and list the files that sessionls keeps. The configuration is only ever read.`,
 		Args: cobra.NoArgs,
-		RunE: a.run(func(context.Context, []string) error {
-			config, err := a.opts.Config()
-			if err != nil {
-				return failed(err, "reading the configuration")
-			}
-			if a.asJSON {
-				return a.printValue(config)
-			}
-			a.screen.config(config)
-			return nil
+		RunE: a.run(func(ctx context.Context, _ []string) error {
+			return a.withService(ctx, func(service Service) error {
+				config, err := service.Config(ctx)
+				if err != nil {
+					return err
+				}
+				if a.asJSON {
+					return a.printValue(config)
+				}
+				a.screen.config(config)
+				return nil
+			})
 		}),
 	}
 	return a.jsonFlag(cmd)
 }
 
-// config prints the configuration as TOML with comments, so that it can be pasted
-// into the file.
+// config prints the explained configuration, then what is in force. All of it is
+// TOML, so that it can be made the file.
 func (s *screen) config(c Config) {
-	state := "does not exist; the defaults are in force"
-	if c.Exists {
+	state := "does not exist: the defaults are in force"
+	switch {
+	case c.Problem != "":
+		state = "cannot be followed, so nothing is read: " + cleanLine(c.Problem)
+	case c.Exists:
 		state = "is in force"
 	}
-	if c.Problem != "" {
-		state = "cannot be used: " + cleanLine(c.Problem)
+	s.line(span{"# " + cleanLine(c.Path), bold}, span{" " + state, dim})
+	for _, warning := range c.Warnings {
+		s.line(span{"# ! " + cleanLine(warning), warn})
 	}
-	s.line(span{"# " + cleanLine(c.Path), bold})
-	s.line(span{"# " + state, dim})
-	for _, key := range c.Keys {
-		s.say("")
-		width := maxWidth
-		if s.pretty {
-			width = s.width
-		}
-		for _, line := range wrap([]span{{text: cleanLine(key.Help)}}, width-2, 0) {
-			s.line(span{"# " + paint(false, line...), dim})
-		}
-		if key.Type != "" {
-			s.line(span{"# type: " + cleanLine(key.Type), dim})
-		}
-		if key.Example != "" {
-			for example := range strings.SplitSeq(strings.TrimSpace(clean(key.Example)), "\n") {
-				s.line(span{"# e.g. " + example, dim})
-			}
-		}
-		s.line(span{cleanLine(key.Key), accent}, span{text: " = " + tomlValue(key.Value)})
+	s.say("")
+	for line := range strings.SplitSeq(strings.TrimSpace(clean(c.Explained)), "\n") {
+		s.line(span{line, dim})
 	}
-	if len(c.Files) > 0 {
-		s.say("")
-		s.line(span{"# Files that sessionls keeps:", dim})
-		for _, f := range c.Files {
-			s.line(span{"#   " + pad(cleanLine(f.What), 10) + " " + cleanLine(f.Path), dim})
-		}
+	s.say("")
+	s.line(span{"# In force now:", bold})
+	s.say("exclude = %s", tomlValue(c.Exclude))
+	s.say("[roots]")
+	for _, agent := range slices.Sorted(maps.Keys(c.Roots)) {
+		s.say("%s = %s", cleanLine(agent), tomlValue(c.Roots[agent]))
+	}
+	s.say("")
+	s.line(span{"# Files of sessionls:", bold})
+	for _, f := range c.Files {
+		s.line(span{"#   " + pad(cleanLine(f.What), 8) + cleanLine(f.Path), dim})
 	}
 }
 
-// tomlValue writes strings, numbers, booleans, lists and tables of them on one
-// line. JSON's forms of the first four are TOML's, too.
-func tomlValue(v any) string {
-	switch value := v.(type) {
-	case nil:
-		return `""`
-	case map[string][]string:
-		return tomlTable(value)
-	case map[string]string:
-		return tomlTable(value)
-	}
-	raw, err := json.Marshal(v)
+// tomlValue writes a list of strings; JSON's form is TOML's, too.
+func tomlValue(v []string) string {
+	raw, err := json.Marshal(contract.List[string](v))
 	if err != nil {
-		return cleanLine(fmt.Sprint(v))
-	}
-	if string(raw) == "null" {
-		return "[]"
+		return "[]" // strings always have a form
 	}
 	return cleanLine(string(raw))
 }

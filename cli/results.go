@@ -346,12 +346,9 @@ func cut(snippet string, marks []contract.Mark) []piece {
 		}
 		before, inside := snippet[at:start], snippet[start:end]
 		next := end
-		switch {
-		case strings.HasSuffix(before, markOpen) && strings.HasPrefix(snippet[end:], markClose):
+		if strings.HasSuffix(before, markOpen) && strings.HasPrefix(snippet[end:], markClose) {
 			before = strings.TrimSuffix(before, markOpen)
 			next = end + len(markClose)
-		case len(inside) > 4 && strings.HasPrefix(inside, markOpen) && strings.HasSuffix(inside, markClose):
-			inside = inside[2 : len(inside)-2]
 		}
 		out = append(out, piece{text: before}, piece{text: inside, marked: true})
 		at = next

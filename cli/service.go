@@ -15,19 +15,32 @@ type Service interface {
 	// at a time. It needs consent.
 	Reconcile(ctx context.Context, full bool, progress func(contract.Progress)) error
 
-	// Show reads up to limit events of one session from position from on. Events
-	// carry their text.
-	Show(ctx context.Context, name contract.SessionName, from int64, limit int) (Transcript, error)
+	// Show reads a stretch of one session.
+	Show(ctx context.Context, request ShowRequest) (Transcript, error)
 
 	// Doctor looks at everything the service depends on. What it finds wrong is in
 	// the report; an error means that there is no report.
 	Doctor(ctx context.Context) (Report, error)
 
+	// Config reads the configuration. That it cannot be followed is in the answer.
+	Config(ctx context.Context) (Config, error)
+
 	// Close ends the service.
 	Close() error
 }
 
-// Transcript is a slice of one session's log.
+// ShowRequest asks for a stretch of a session.
+type ShowRequest struct {
+	Name contract.SessionName
+	// From is the position of the first event wanted.
+	From int64
+	// Around asks for the events around a position instead; it must exist.
+	Around *int64
+	// Limit is the most events.
+	Limit int
+}
+
+// Transcript is a stretch of one session's log. Events carry their text.
 type Transcript struct {
 	Session contract.Header                     `json:"session"`
 	Events  contract.List[contract.EventRecord] `json:"events"`
@@ -40,6 +53,8 @@ type Report struct {
 	// OK is true when no check has the state problem.
 	OK     bool                 `json:"ok"`
 	Checks contract.List[Check] `json:"checks"`
+	// Details is the service's own report, for programs and bug reports.
+	Details any `json:"details"`
 }
 
 // State is the outcome of a check.
@@ -63,29 +78,22 @@ type Check struct {
 	Mend string `json:"mend,omitzero"`
 }
 
-// Config is the user's configuration file, explained. With --json it is printed
-// as it is.
+// Config is the user's configuration, explained. With --json it is printed as it is.
 type Config struct {
 	// Path is the file, whether it exists or not.
 	Path   string `json:"path"`
 	Exists bool   `json:"exists"`
-	// Problem says why the file is not used; "" when all is well.
-	Problem string                   `json:"problem,omitzero"`
-	Keys    contract.List[ConfigKey] `json:"keys"`
+	// Problem says why the file cannot be followed; "" when all is well.
+	Problem string `json:"problem,omitzero"`
+	// Warnings are about parts of the file that are ignored.
+	Warnings contract.List[string] `json:"warnings"`
+	// Exclude and Roots are the values in force.
+	Exclude contract.List[string] `json:"exclude"`
+	Roots   map[string][]string   `json:"roots"`
+	// Explained is a file that changes nothing and explains every key.
+	Explained string `json:"explained"`
 	// Files are the places where sessionls keeps its own data.
 	Files contract.List[OwnFile] `json:"files"`
-}
-
-// ConfigKey is one key of the configuration file.
-type ConfigKey struct {
-	Key  string `json:"key"`
-	Type string `json:"type"`
-	// Help explains it in a sentence or two.
-	Help string `json:"help"`
-	// Example is a line of TOML.
-	Example string `json:"example"`
-	// Value is what is in force now.
-	Value any `json:"value"`
 }
 
 // OwnFile is a file or folder of sessionls itself.

@@ -65,16 +65,13 @@ func (a *app) show(ctx context.Context, service Service, argument string, around
 	if !policy.Allows() {
 		return unavailable(enableHint, "search is switched off")
 	}
-	from := f.from
+	request := ShowRequest{Name: a.parser.SessionArgument(argument), From: f.from, Limit: f.limit}
 	if around {
-		from = max(0, f.around-int64(f.limit)/2)
+		request.Around = &f.around
 	}
-	transcript, err := service.Show(ctx, a.parser.SessionArgument(argument), from, f.limit)
+	transcript, err := service.Show(ctx, request)
 	if err != nil {
 		return err
-	}
-	if around && !hasSeq(transcript.Events, f.around) {
-		return &fault{code: ExitNoMatch, what: fmt.Sprintf("--around: the session has no event %d", f.around)}
 	}
 	if a.asJSON {
 		return a.printValue(transcript)
@@ -85,15 +82,6 @@ func (a *app) show(ctx context.Context, service Service, argument string, around
 	}
 	a.screen.transcript(transcript, target, f.full)
 	return nil
-}
-
-func hasSeq(events []contract.EventRecord, seq int64) bool {
-	for _, e := range events {
-		if e.Seq == seq {
-			return true
-		}
-	}
-	return false
 }
 
 // transcript prints a session for reading. target is the event to point at, -1

@@ -2,9 +2,7 @@ package cli
 
 import (
 	"fmt"
-	"maps"
 	"path"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -112,28 +110,4 @@ func localTime(i *contract.Instant, now time.Time) string {
 		return ""
 	}
 	return i.Time().In(now.Location()).Format("2006-01-02 15:04")
-}
-
-// list joins words as a sentence does: "a, b and c".
-func list(words []string) string {
-	switch len(words) {
-	case 0:
-		return ""
-	case 1:
-		return words[0]
-	}
-	return strings.Join(words[:len(words)-1], ", ") + " and " + words[len(words)-1]
-}
-
-// tomlTable is an inline table with its keys in order.
-func tomlTable[V any](table map[string]V) string {
-	keys := slices.Sorted(maps.Keys(table))
-	parts := make([]string, len(keys))
-	for i, k := range keys {
-		parts[i] = tomlValue(k) + " = " + tomlValue(table[k])
-	}
-	if len(parts) == 0 {
-		return "{}"
-	}
-	return "{ " + strings.Join(parts, ", ") + " }"
 }

@@ -107,3 +107,10 @@ func loadConfig(path, home string, agents []string) (cfg Config, exclude *reconc
 	slices.Sort(warnings)
 	return cfg, exclude, warnings, nil
 }
+
+// Config is the configuration as it is now, and what of it is ignored. An error
+// means that it cannot be followed.
+func (s *Service) Config() (cfg Config, warnings []string, err error) {
+	cfg, _, warnings, err = loadConfig(s.paths.ConfigFile(), s.env.Home, s.agentIDs())
+	return cfg, warnings, err
+}

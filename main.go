@@ -1,0 +1,90 @@
+// Sessionls searches the sessions of coding agents, as a language server and from
+// a terminal.
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"sync"
+
+	"github.com/rs/zerolog"
+	"gopkg.in/natefinch/lumberjack.v2"
+
+	"github.com/sessionls/sessionls/cli"
+	"github.com/sessionls/sessionls/index"
+	"github.com/sessionls/sessionls/index/store"
+	"github.com/sessionls/sessionls/server"
+)
+
+// Set by the linker (see the Makefile); the toolchain knows them for what was
+// installed as a module.
+var version, commit string
+
+func main() {
+	paths := index.DefaultPaths()
+	logFile := &logFile{paths: paths}
+	// The full-text index is compiled in, or package store would not compile.
+	told := cli.NewVersion(version, commit, store.EngineVersion(), true)
+	code := cli.Main(context.Background(), cli.Options{
+		Args: os.Args[1:],
+		In:   os.Stdin, Out: os.Stdout, Err: os.Stderr,
+		Version: told,
+		Open: func(ctx context.Context) (cli.Service, error) {
+			// What a person should know is in the answers; the log has the causes.
+			log := zerolog.New(logFile).Level(zerolog.WarnLevel).With().Timestamp().Logger()
+			service, err := index.Open(ctx, index.Options{Paths: paths, Log: &log})
+			if err != nil {
+				return nil, err
+			}
+			return terminal{service, paths}, nil
+		},
+		Serve: func(ctx context.Context) int { return serve(ctx, paths, logFile, told.Version) },
+	})
+	os.Exit(code)
+}
+
+// serve is the language server on the standard streams.
+func serve(ctx context.Context, paths index.Paths, file *logFile, version string) int {
+	// Standard output is the protocol's. Warnings also go where editors show them.
+	warnings := zerolog.FilteredLevelWriter{
+		Writer: zerolog.LevelWriterAdapter{Writer: zerolog.ConsoleWriter{Out: os.Stderr, NoColor: true}},
+		Level:  zerolog.WarnLevel,
+	}
+	log := zerolog.New(zerolog.MultiLevelWriter(file, &warnings)).Level(zerolog.InfoLevel).
+		With().Timestamp().Int("pid", os.Getpid()).Logger()
+
+	service, err := index.Open(ctx, index.Options{Paths: paths, Log: &log})
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "sessionls:", err)
+		return cli.ExitFailed
+	}
+	service.Start(ctx)
+	code := server.Run(ctx, server.Options{Service: service, Version: version, Log: log})
+	if err := service.Close(); err != nil {
+		log.Warn().Err(err).Msg("closing the index")
+	}
+	return code
+}
+
+// logFile is the rotated log. Neither the file nor its folder is made before there is
+// something to say.
+type logFile struct {
+	paths index.Paths
+	once  sync.Once
+	file  *lumberjack.Logger
+	err   error
+}
+
+// Write implements io.Writer.
+func (l *logFile) Write(p []byte) (int, error) {
+	l.once.Do(func() {
+		// For the user's eyes only: a log names folders.
+		l.err = os.MkdirAll(l.paths.State, 0o700)
+		l.file = &lumberjack.Logger{Filename: l.paths.Log(), MaxSize: 5, MaxBackups: 3} // megabytes, files
+	})
+	if l.err != nil {
+		return 0, l.err
+	}
+	return l.file.Write(p)
+}

@@ -1,0 +1,137 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"strings"
+
+	"github.com/sessionls/sessionls/cli"
+	"github.com/sessionls/sessionls/contract"
+	"github.com/sessionls/sessionls/index"
+)
+
+// terminal is the service as the command line sees it.
+type terminal struct {
+	*index.Service
+	paths index.Paths
+}
+
+// Show implements cli.Service.
+func (t terminal) Show(ctx context.Context, request cli.ShowRequest) (cli.Transcript, error) {
+	response, err := t.Service.Show(ctx, index.ShowRequest(request))
+	return cli.Transcript(response), err
+}
+
+// Config implements cli.Service.
+func (t terminal) Config(context.Context) (cli.Config, error) {
+	user, warnings, err := t.Service.Config()
+	_, statErr := os.Stat(t.paths.ConfigFile())
+	out := cli.Config{
+		Path: t.paths.ConfigFile(), Exists: statErr == nil, Warnings: warnings,
+		Exclude: user.Exclude, Roots: user.Roots, Explained: index.ConfigText,
+		Files: contract.List[cli.OwnFile]{
+			{What: "index", Path: t.paths.Index()}, {What: "policy", Path: t.paths.Policy()}, {What: "log", Path: t.paths.Log()},
+		},
+	}
+	if out.Roots == nil {
+		out.Roots = map[string][]string{}
+	}
+	if err != nil {
+		out.Problem = err.Error()
+	}
+	return out, nil
+}
+
+// Doctor implements cli.Service: the report as a list of checks.
+func (t terminal) Doctor(ctx context.Context) (cli.Report, error) {
+	found, err := t.Service.Doctor(ctx)
+	if err != nil {
+		return cli.Report{}, err
+	}
+	return checks(found), nil
+}
+
+func checks(found index.Report) cli.Report {
+	out := cli.Report{Details: found}
+	add := func(name string, state cli.State, format string, args ...any) {
+		out.Checks = append(out.Checks, cli.Check{Name: name, State: state, Detail: fmt.Sprintf(format, args...)})
+	}
+	switch policy := found.Policy; {
+	case !policy.Allows():
+		add("consent", cli.StateWarning, "search is not enabled")
+	case policy.HistoryDays != nil:
+		add("consent", cli.StateOK, "search is enabled, for the last %d days", *policy.HistoryDays)
+	default:
+		add("consent", cli.StateOK, "search is enabled, for all history")
+	}
+	switch c := found.Config; {
+	case c.Error != "":
+		add("config", cli.StateProblem, "%s", c.Error)
+	case !c.Exists:
+		add("config", cli.StateOK, "none (%s)", c.Path)
+	case len(c.Warnings) > 0:
+		add("config", cli.StateWarning, "%s", c.Path)
+	default:
+		add("config", cli.StateOK, "%s", c.Path)
+	}
+	switch x := found.Index; {
+	case x.Error != "":
+		add("index", cli.StateProblem, "%s: %s", x.Path, x.Error)
+	case !x.Exists:
+		add("index", cli.StateWarning, "none yet (%s)", x.Path)
+	default:
+		add("index", cli.StateOK, "%s: %d sessions, %d events, whole", x.Path, x.Sessions, x.Events)
+	}
+	for _, agent := range found.Agents {
+		out.Checks = append(out.Checks, agentCheck(agent))
+	}
+	for _, failure := range found.Failures {
+		detail := failure.Path
+		if failure.Key != "" {
+			detail += " (" + failure.Key + ")"
+		}
+		add(failure.Agent, cli.StateWarning, "%s: %s", detail, failure.Reason)
+	}
+	for _, problem := range found.Problems {
+		out.Checks = append(out.Checks, cli.Check{Name: "to do", State: cli.StateWarning, Detail: problem.What, Mend: problem.Mend})
+	}
+	v := found.Versions
+	add("versions", cli.StateOK, "%s, SQLite %s with FTS5, %s", v.Go, v.SQLite, v.System)
+	out.OK = true
+	for _, c := range out.Checks {
+		out.OK = out.OK && c.State != cli.StateProblem
+	}
+	return out
+}
+
+// agentCheck says where an agent's transcripts are. That an agent is not in use here
+// is no fault.
+func agentCheck(agent index.AgentReport) cli.Check {
+	c := cli.Check{Name: agent.Agent, State: cli.StateOK}
+	var places []string
+	for _, place := range agent.Places {
+		switch {
+		case place.Sources != nil:
+			places = append(places, fmt.Sprintf("%s: %d transcripts", place.Path, *place.Sources))
+		case place.Found && place.Reason == "":
+			places = append(places, place.Path+": not counted")
+		case place.Found:
+			c.State = cli.StateWarning
+			places = append(places, place.Path+": "+place.Reason)
+		case place.Configured:
+			c.State = cli.StateWarning
+			places = append(places, place.Path+": configured, but not there")
+		}
+	}
+	switch {
+	case len(places) == 0:
+		c.Detail = "not found"
+		if len(agent.Places) > 0 {
+			c.Detail += " (" + agent.Places[0].Path + ")"
+		}
+	default:
+		c.Detail = fmt.Sprintf("%d sessions indexed; %s", agent.Sessions, strings.Join(places, "; "))
+	}
+	return c
+}
