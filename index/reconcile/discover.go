@@ -89,6 +89,13 @@ func walk(ctx context.Context, rd transcript.Reader, env transcript.Env, root tr
 	return rd.Discover(ctx, env, root, yield, report)
 }
 
+// Count counts the sources below a root.
+func Count(ctx context.Context, rd transcript.Reader, env transcript.Env, root transcript.Root) (int, error) {
+	n := 0
+	err := walk(ctx, rd, env, root, func(transcript.Source) error { n++; return nil }, func(string, error) {})
+	return n, err
+}
+
 // fileIDs finds files that are met under two roots. Readers take care of it
 // within one root, so an agent with one root costs nothing.
 type fileIDs struct {

@@ -225,7 +225,7 @@ func (p *pass) isDue(f *found) bool {
 		p.notes = append(p.notes, func(t *store.Tx) error { return t.SetRank(k.id, f.Class, f.Size, f.ModTime) })
 	}
 	if f.failing() && !p.cfg.Full {
-		if k.fails >= maxFails {
+		if k.fails >= MaxFails {
 			p.result.Held++
 			return false
 		}

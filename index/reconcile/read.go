@@ -174,7 +174,7 @@ func (p *pass) done(a *attempt) {
 	p.progress.BytesDone += max(a.d.Size, 0)
 	if err := a.failed(); err != nil {
 		p.result.Failed++
-		if a.fails() < maxFails {
+		if a.fails() < MaxFails {
 			p.result.Due++
 		}
 		p.cfg.Log.Warn().Str("agent", a.d.Agent).Str("path", a.d.Path).Str("key", a.d.Key).Err(err).Msg("a transcript could not be read")

@@ -19,9 +19,9 @@ import (
 	"github.com/sessionls/sessionls/index/transcript"
 )
 
-// maxFails is how often an unchanged source is tried before it is left alone
+// MaxFails is how often an unchanged source is tried before it is left alone
 // until its signature changes.
-const maxFails = 3
+const MaxFails = 3
 
 // Config says what a pass looks at.
 type Config struct {

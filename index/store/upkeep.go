@@ -140,6 +140,20 @@ func RemoveAside(path string) error {
 	return nil
 }
 
+// Aside is the database that was set aside, "" if there is none.
+func Aside(path string) string {
+	if _, err := os.Stat(path + asideSuffix); err != nil {
+		return ""
+	}
+	return path + asideSuffix
+}
+
+// EngineVersion is the version of SQLite.
+func EngineVersion() string {
+	version, _, _ := sqlite3.Version()
+	return version
+}
+
 // asideSuffix ends the name of a database that was set aside.
 const asideSuffix = ".damaged"
 
