@@ -1,0 +1,301 @@
+// Package dsh reads the session logs of DeepSeek Harness, format version 0:
+// session.jsonl, plain or as concatenated zstd frames (formats.md §11;
+// reference A.2, A.7, A.17). Later format versions are told by their file name
+// or header and refused. The opt-in SQLite backend is not read.
+package dsh
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"math"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"unicode/utf16"
+	"unicode/utf8"
+
+	"github.com/sessionls/sessionls/index/transcript"
+)
+
+// version is the reader's format version.
+const version = 1
+
+// The encodings, as Source.Class: plain is preferred (formats.md §33).
+const (
+	classZstd  = 1
+	classPlain = 2
+)
+
+type reader struct{}
+
+// New returns the reader.
+func New() transcript.Reader { return reader{} }
+
+func (reader) Agent() transcript.Agent {
+	return transcript.Agent{ID: "dsh", Label: "DeepSeek Harness"}
+}
+
+func (reader) Version() int { return version }
+
+// ResumeArgs implements transcript.Reader: sessions are continued in the app.
+func (reader) ResumeArgs(string) []string { return nil }
+
+// Roots are the folder below DSH_HOME or ~/.dsh, and the one that programs
+// built on the harness are told by DSH_SESSION_ROOT. A configured folder may
+// be a home folder, a DSH_HOME or a sessions folder.
+func (reader) Roots(env transcript.Env) []transcript.Root {
+	home := env.Var("DSH_HOME")
+	if home == "" {
+		home = filepath.Join(env.Home, ".dsh")
+	}
+	roots := []transcript.Root{{Path: filepath.Join(home, "sessions"), Kind: "sessions"}}
+	if dir := env.Var("DSH_SESSION_ROOT"); dir != "" {
+		roots = append(roots, transcript.Root{Path: dir, Kind: "sessions"})
+	}
+	for _, dir := range env.Extra {
+		for _, below := range []string{filepath.Join(".dsh", "sessions"), "sessions"} {
+			if info, err := os.Stat(filepath.Join(dir, below)); err == nil && info.IsDir() {
+				dir = filepath.Join(dir, below)
+				break
+			}
+		}
+		roots = append(roots, transcript.Root{Path: dir, Kind: "sessions", Configured: true})
+	}
+	return roots
+}
+
+// logName matches the file of a format generation.
+var logName = regexp.MustCompile(`^session(?:\.v(\d{1,6}))?\.jsonl(\.zstd)?$`)
+
+// Discover yields a source for each session folder of each project folder. Of
+// several format generations side by side only the highest counts, even where
+// it cannot be read: older ones are stale.
+func (reader) Discover(ctx context.Context, env transcript.Env, root transcript.Root, yield func(transcript.Source) error, report func(string, error)) error {
+	projects, err := os.ReadDir(root.Path)
+	if err != nil {
+		return fmt.Errorf("look for dsh's sessions: %w", err)
+	}
+	seen := map[string]bool{}
+	folder := func(path string) bool {
+		info, err := os.Stat(path)
+		if err != nil || !info.IsDir() {
+			return false
+		}
+		id := transcript.FileID(info)
+		if id != "" && seen[id] {
+			return false
+		}
+		seen[id] = true
+		return true
+	}
+	for _, p := range projects {
+		project := filepath.Join(root.Path, p.Name())
+		if !strings.HasPrefix(p.Name(), "--") && p.Name() != "_no-cwd" || !folder(project) {
+			continue
+		}
+		sessions, err := os.ReadDir(project)
+		if err != nil {
+			report(project, err)
+			continue
+		}
+		for _, s := range sessions {
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+			dir := filepath.Join(project, s.Name())
+			if !folder(dir) {
+				continue
+			}
+			if err := discoverSession(root.Path, dir, yield, report); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func discoverSession(root, dir string, yield func(transcript.Source) error, report func(string, error)) error {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		report(dir, err)
+		return nil
+	}
+	highest := -1
+	var names []string
+	for _, e := range entries {
+		m := logName.FindStringSubmatch(e.Name())
+		if m == nil {
+			continue
+		}
+		n, _ := strconv.Atoi(m[1])
+		if n > highest {
+			highest, names = n, nil
+		}
+		if n == highest {
+			names = append(names, e.Name())
+		}
+	}
+	for _, name := range names {
+		path := filepath.Join(dir, name)
+		info, err := os.Stat(path)
+		if err != nil {
+			if !errors.Is(err, fs.ErrNotExist) {
+				report(path, err)
+			}
+			continue
+		}
+		if !info.Mode().IsRegular() {
+			continue
+		}
+		class := classPlain
+		if strings.HasSuffix(name, ".zstd") {
+			class = classZstd
+		}
+		err = yield(transcript.Source{
+			Agent: "dsh", Path: path, Root: root, SessionID: decodeSegment(filepath.Base(dir)), Class: class,
+			Size: info.Size(), ModTime: info.ModTime(), Signature: transcript.Signature(info),
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// decodeSegment turns a folder's name back into the session id: ~XXXX stands
+// for one UTF-16 unit.
+func decodeSegment(s string) string {
+	if !strings.Contains(s, "~") {
+		return s
+	}
+	var units []uint16
+	for i := 0; i < len(s); {
+		if s[i] == '~' && i+5 <= len(s) {
+			if u, err := strconv.ParseUint(s[i+1:i+5], 16, 16); err == nil {
+				units = append(units, uint16(u))
+				i += 5
+				continue
+			}
+		}
+		r, n := utf8.DecodeRuneInString(s[i:])
+		units = utf16.AppendRune(units, r)
+		i += n
+	}
+	return string(utf16.Decode(units))
+}
+
+// Read reads a log. A plain one is continued at its last line, a compressed
+// one after its last whole frame.
+func (reader) Read(ctx context.Context, env transcript.Env, src transcript.Source, prev *transcript.Checkpoint, out transcript.Sink) (*transcript.Checkpoint, error) {
+	if m := logName.FindStringSubmatch(filepath.Base(src.Path)); m != nil && m[1] != "" && m[1] != "0" {
+		return nil, fmt.Errorf("read dsh session: format version %s is not supported, only version 0", m[1])
+	}
+	f, err := transcript.OpenFile(src.Path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	l := &log{env: env, out: out, id: src.SessionID}
+	start := int64(0)
+	if prev != nil && prev.Version == version && f.Continues(prev) && json.Unmarshal(prev.State, &l.state) == nil {
+		start, l.resumed = prev.Offset, true
+	} else {
+		l.state = state{}
+	}
+	if err := out.Begin(l.resumed); err != nil {
+		return nil, err
+	}
+	cp := &transcript.Checkpoint{Version: version}
+	if l.resumed {
+		cp.Bad = prev.Bad
+	}
+	var end int64
+	keep := true
+	if strings.HasSuffix(src.Path, ".zstd") {
+		end, keep, err = l.readFrames(ctx, f, start, cp)
+	} else {
+		end, err = l.readPlain(ctx, f, start, cp)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if err := l.finish(); err != nil {
+		return nil, err
+	}
+	if err := f.Mark(cp, end); err != nil {
+		return nil, err
+	}
+	if keep {
+		if cp.State, err = json.Marshal(&l.state); err != nil {
+			return nil, fmt.Errorf("keep the position in %s: %w", src.Path, err)
+		}
+		if len(cp.State) > maxState {
+			cp.State = nil
+		}
+	}
+	return cp, nil
+}
+
+// maxState bounds the carry-over of a checkpoint.
+const maxState = 64 << 10
+
+func (l *log) readPlain(ctx context.Context, f *transcript.File, start int64, cp *transcript.Checkpoint) (int64, error) {
+	if _, err := f.Seek(start, io.SeekStart); err != nil {
+		return 0, fmt.Errorf("read dsh session: %w", err)
+	}
+	lines := transcript.NewLines(f, start, f.Size)
+	if err := l.lines(ctx, lines, true, func() int64 { return lines.Offset() }); err != nil {
+		return 0, err
+	}
+	cp.Bad += lines.Bad
+	cp.Torn = lines.Torn
+	return lines.Offset(), nil
+}
+
+// readFrames reads whole frames from start and what can be had of a torn last
+// one. keep is false when events came from the torn frame: it will be read
+// again, from its start.
+func (l *log) readFrames(ctx context.Context, f *transcript.File, start int64, cp *transcript.Checkpoint) (end int64, keep bool, err error) {
+	fr, err := newFrames(f, start, f.Size)
+	if err != nil {
+		return 0, false, err
+	}
+	defer fr.close()
+	lines := transcript.NewLines(fr, 0, math.MaxInt64)
+	if err := l.lines(ctx, lines, false, func() int64 { return fr.at }); err != nil {
+		return 0, false, err
+	}
+	cp.Bad += lines.Bad + fr.bad
+	cp.Torn = lines.Torn || fr.torn
+	return fr.done, !fr.tornText && !lines.Torn && fr.newline, nil
+}
+
+// lines reads all records. located says that their offsets are the file's.
+func (l *log) lines(ctx context.Context, lines *transcript.Lines, located bool, at func() int64) error {
+	for n := 0; ; n++ {
+		rec, err := lines.Next(ctx)
+		if err == io.EOF {
+			l.out.Progress(at())
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		if n%64 == 0 {
+			l.out.Progress(at())
+		}
+		l.offset, l.length = 0, 0
+		if located {
+			l.offset, l.length = rec.Offset, rec.Length
+		}
+		if err := l.record(rec.Value); err != nil {
+			return err
+		}
+	}
+}
