@@ -5,7 +5,9 @@ package main
 import (
 	_ "github.com/BurntSushi/toml"
 	_ "github.com/adrg/xdg"
+	_ "github.com/bmatcuk/doublestar/v4"
 	_ "github.com/fsnotify/fsnotify"
+	_ "github.com/goccy/go-yaml"
 	_ "github.com/gofrs/flock"
 	_ "github.com/klauspost/compress/zstd"
 	_ "github.com/kljensen/snowball/english"
@@ -17,11 +19,9 @@ import (
 	_ "go.lsp.dev/jsonrpc2"
 	_ "go.lsp.dev/protocol"
 	_ "go.lsp.dev/uri"
-	_ "golang.org/x/text/unicode/norm"
 	_ "golang.org/x/sys/unix"
+	_ "golang.org/x/text/unicode/norm"
 	_ "gopkg.in/natefinch/lumberjack.v2"
-	_ "github.com/bmatcuk/doublestar/v4"
-	_ "github.com/goccy/go-yaml"
 )
 
 func main() {}

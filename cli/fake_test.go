@@ -180,6 +180,13 @@ func (f *fake) Show(_ context.Context, q ShowRequest) (Transcript, error) {
 			},
 		}
 	}
+	if q.Name.SessionID == "3b0f7c52" && q.Name.Agent == "" {
+		// A beginning that also fits the session's sub-agents.
+		return Transcript{}, &contract.Error{
+			RPCCode: contract.RPCRequestFailed, Code: contract.CodeSourceConflict, Message: "several",
+			Candidates: []contract.SessionName{{Agent: "claude", SessionID: "3b0f7c52-full#agent-1"}, {Agent: "claude", SessionID: "3b0f7c52-full"}},
+		}
+	}
 	t := fixedTranscript()
 	if q.Around != nil && *q.Around > 5 {
 		return Transcript{}, contract.Failed(contract.CodeEventNotFound, nil, "the session has no event %d; it has 6", *q.Around)

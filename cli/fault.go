@@ -110,8 +110,8 @@ func explain(ctx context.Context, err error) *fault {
 	case refused.Code == contract.CodeEventNotFound:
 		f.code = ExitNoMatch
 	case refused.Code == contract.CodeSourceConflict:
-		f.hint = "say more of the id, or put the agent before it: claude:1234abcd"
-		if names := candidateLines(refused.Candidates); names != "" {
+		f.hint = "name one of these"
+		if names := candidateLines(candidates(refused)); names != "" {
 			f.what += "\n" + names
 		}
 	case refused.Code == contract.CodeIndexFailed, refused.RPCCode == contract.RPCInternalError:
@@ -125,21 +125,29 @@ func explain(ctx context.Context, err error) *fault {
 
 const enableHint = "`sessionls enable` lets it read your agents' transcripts; nothing leaves this machine"
 
-// candidateLines lists the sessions that a name may mean, one a line. They are read from
-// their wire form, as a remote answer would have it.
-func candidateLines(candidates any) string {
-	raw, err := json.Marshal(candidates)
+// candidate is a session that a name may mean.
+type candidate struct {
+	Agent     string `json:"agent"`
+	SessionID string `json:"sessionId"`
+	Title     string `json:"title"`
+}
+
+// candidates reads what an ambiguous name may mean from its wire form, as a remote
+// answer would have it.
+func candidates(refused *contract.Error) []candidate {
+	raw, err := json.Marshal(refused.Candidates)
 	if err != nil {
-		return ""
+		return nil
 	}
-	var known []struct {
-		Agent     string `json:"agent"`
-		SessionID string `json:"sessionId"`
-		Title     string `json:"title"`
-	}
+	var known []candidate
 	if json.Unmarshal(raw, &known) != nil {
-		return ""
+		return nil
 	}
+	return known
+}
+
+// candidateLines lists candidates, one a line.
+func candidateLines(known []candidate) string {
 	const most = 20
 	var lines []string
 	for i, k := range known {

@@ -2,7 +2,9 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -70,6 +72,10 @@ func (a *app) show(ctx context.Context, service Service, argument string, around
 		request.Around = &f.around
 	}
 	transcript, err := service.Show(ctx, request)
+	if parent, ok := parentMeant(err); ok {
+		request.Name = parent
+		transcript, err = service.Show(ctx, request)
+	}
 	if err != nil {
 		return err
 	}
@@ -82,6 +88,26 @@ func (a *app) show(ctx context.Context, service Service, argument string, around
 	}
 	a.screen.transcript(transcript, target, f.full)
 	return nil
+}
+
+// parentMeant resolves a beginning that names one session and its own sub-agents, whose
+// ids begin with the session's: a person means the session.
+func parentMeant(err error) (contract.SessionName, bool) {
+	var refused *contract.Error
+	if !errors.As(err, &refused) || refused.Code != contract.CodeSourceConflict {
+		return contract.SessionName{}, false
+	}
+	known := candidates(refused)
+	if len(known) == 0 {
+		return contract.SessionName{}, false
+	}
+	parent := slices.MinFunc(known, func(a, b candidate) int { return len(a.SessionID) - len(b.SessionID) })
+	for _, k := range known {
+		if k != parent && (k.Agent != parent.Agent || !strings.HasPrefix(k.SessionID, parent.SessionID+"#")) {
+			return contract.SessionName{}, false
+		}
+	}
+	return contract.SessionName{Agent: parent.Agent, SessionID: parent.SessionID}, true
 }
 
 // transcript prints a session for reading. target is the event to point at, -1

@@ -54,7 +54,7 @@ func phaseWords(p contract.Status) (string, style) {
 		case !p.Enabled:
 			return "off (`sessionls enable` turns it on)", warn
 		}
-		return "idle", plainStyle
+		return "on", good
 	case contract.PhaseCurrent:
 		return "current", good
 	case contract.PhaseIndexing:
@@ -86,7 +86,9 @@ func (a *app) showStatus(p contract.Status) {
 	}
 	row("transcripts", files, plainStyle)
 	row("index", size(p.IndexBytes)+fmt.Sprintf(", generation %d", p.Generation), plainStyle)
-	row("looked", s.since(p.LastReconcileAt)+"; at everything: "+s.since(p.LastSweepCompletedAt), plainStyle)
+	if p.LastReconcileAt != nil {
+		row("looked", s.since(p.LastReconcileAt)+"; at everything: "+s.since(p.LastSweepCompletedAt), plainStyle)
+	}
 	row("writer", map[contract.Writer]string{
 		contract.WriterThis: "this process", contract.WriterOther: "another process", contract.WriterNone: "none running",
 	}[p.Writer], plainStyle)
@@ -100,7 +102,7 @@ func (a *app) showStatus(p contract.Status) {
 		for _, agent := range p.Agents {
 			table = append(table, []string{
 				cleanLine(agent.Label), thousands(int64(agent.Sessions)), thousands(agent.Events),
-				thousands(int64(agent.Failed)), cleanLine(strings.Join(agent.Roots, "  ")),
+				thousands(int64(agent.Failed)), cleanLine(strings.Join(agent.Roots, ", ")),
 			})
 		}
 		s.table(table, []bool{false, true, true, true, false})
