@@ -23,6 +23,23 @@ func (t terminal) Show(ctx context.Context, request cli.ShowRequest) (cli.Transc
 	return cli.Transcript(response), err
 }
 
+// Places implements cli.Service.
+func (t terminal) Places(ctx context.Context) ([]cli.Place, error) {
+	found, err := t.Service.Doctor(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var out []cli.Place
+	for _, agent := range found.Agents {
+		place := cli.Place{Label: agent.Label}
+		for _, p := range agent.Places {
+			place.Paths = append(place.Paths, p.Path)
+		}
+		out = append(out, place)
+	}
+	return out, nil
+}
+
 // Config implements cli.Service.
 func (t terminal) Config(context.Context) (cli.Config, error) {
 	user, warnings, err := t.Service.Config()

@@ -210,9 +210,18 @@ func (f *fake) Doctor(context.Context) (Report, error) {
 	return r, nil
 }
 
+func (f *fake) Places(context.Context) ([]Place, error) { return fixedPlaces(), nil }
+
 func (f *fake) Config(context.Context) (Config, error) { return fixedConfig(), nil }
 
 func (f *fake) Close() error { return nil }
+
+func fixedPlaces() []Place {
+	return []Place{
+		{"Claude Code", []string{"/home/dev/.claude/projects"}},
+		{"VS Code Copilot Chat", []string{"/home/dev/.config/Code/User", "/home/dev/.codex/archived_sessions"}},
+	}
+}
 
 func fixedReport() Report {
 	return Report{OK: true, Checks: contract.List[Check]{

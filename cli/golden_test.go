@@ -144,7 +144,7 @@ func TestGoldenScreens(t *testing.T) {
 		{"doctor-narrow", func(s *screen) { s.report(fixedReport()) }, 44, true, false},
 		{"doctor-pipe", func(s *screen) { s.report(fixedReport()) }, 44, false, false},
 		{"config", func(s *screen) { s.config(fixedConfig()) }, 80, true, false},
-		{"nothing", func(s *screen) { (&app{screen: s}).nothingAnywhere(status) }, 80, true, false},
+		{"nothing", func(s *screen) { s.places(fixedPlaces()) }, 80, true, false},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			got := render(tc.do, tc.width, tc.pretty, tc.colour)

@@ -49,8 +49,7 @@ func (a *app) index(ctx context.Context, service Service, full bool) error {
 		return nil
 	}
 	if status.Sessions == 0 {
-		a.nothingAnywhere(status)
-		return silent(ExitNoMatch)
+		return a.nothingAnywhere(ctx, service)
 	}
 	a.screen.line(
 		span{count(status.Sessions, "session", "sessions"), bold},
@@ -160,19 +159,29 @@ func newBar(s *screen, what string, total int64) *progressbar.ProgressBar {
 	)
 }
 
-// nothingAnywhere tells where transcripts were looked for.
-func (a *app) nothingAnywhere(status contract.Status) {
-	out := *a.screen
-	out.out, out.colour = out.err, out.errColour
+// nothingAnywhere tells where transcripts were looked for, and ends as a search that
+// found nothing.
+func (a *app) nothingAnywhere(ctx context.Context, service Service) error {
+	places, err := service.Places(ctx)
+	if err != nil {
+		return err
+	}
+	a.screen.places(places)
+	return silent(ExitNoMatch)
+}
+
+func (s *screen) places(places []Place) {
+	out := *s
+	out.out, out.colour = s.err, s.errColour
 	out.line(span{"No transcripts were found on this machine.", bold})
 	out.line(span{text: "sessionls looked for sessions of these agents, here:"})
-	for _, agent := range status.Agents {
-		for i, root := range agent.Roots {
+	for _, place := range places {
+		for i, path := range place.Paths {
 			label := ""
 			if i == 0 {
-				label = cleanLine(agent.Label)
+				label = cleanLine(place.Label)
 			}
-			out.line(span{text: "  " + pad(label, 22)}, span{cleanLine(root), dim})
+			out.line(span{text: "  " + pad(label, 20) + "  "}, span{cleanLine(path), dim})
 		}
 	}
 	out.line(span{text: "Have a conversation with one of them, or name other folders in the configuration (`sessionls config`)."})

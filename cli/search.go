@@ -209,8 +209,7 @@ func (a *app) search(ctx context.Context, service Service, f *searchFlags, reque
 			return err
 		}
 		if status.Sessions == 0 && len(response.Results.Hits) == 0 && contract.Host(f.host).IsLocal() {
-			a.nothingAnywhere(status)
-			return silent(ExitNoMatch)
+			return a.nothingAnywhere(ctx, service)
 		}
 		a.showResults(response.Results, status, f)
 	}

@@ -18,6 +18,9 @@ type Service interface {
 	// Show reads a stretch of one session.
 	Show(ctx context.Context, request ShowRequest) (Transcript, error)
 
+	// Places lists where each agent's transcripts are looked for, existing or not.
+	Places(ctx context.Context) ([]Place, error)
+
 	// Doctor looks at everything the service depends on. What it finds wrong is in
 	// the report; an error means that there is no report.
 	Doctor(ctx context.Context) (Report, error)
@@ -27,6 +30,12 @@ type Service interface {
 
 	// Close ends the service.
 	Close() error
+}
+
+// Place is where transcripts of one agent are looked for.
+type Place struct {
+	Label string // the agent's name for people
+	Paths []string
 }
 
 // ShowRequest asks for a stretch of a session.
