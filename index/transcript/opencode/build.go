@@ -106,6 +106,7 @@ func (b *builder) emit(e *transcript.Event) error {
 		e.Role = transcript.RoleUnknown
 	}
 	e.Inherited = b.inherit > 0
+	b.h.Conversation = b.h.Conversation || e.Message
 	if e.Inherited {
 		e.Message = false
 		b.h.InheritedCount++
@@ -119,7 +120,6 @@ func (b *builder) emit(e *transcript.Event) error {
 	}
 	if e.Message {
 		b.h.MessageCount++
-		b.h.Conversation = true
 	}
 	b.h.SawTime(e.Time, b.env.Time())
 	b.seq++

@@ -202,6 +202,7 @@ func TestLineage(t *testing.T) {
 		fmt.Sprintf("INSERT INTO part VALUES ('prt_task','msg_ses_root_1','ses_root',%d,%d,'%s');", at+5000, at+5000, task("ses_kid")) +
 		row("ses_kid", "'ses_root'", "look (@explore subagent)", at+5100) + insert("ses_kid", at+5200, "find", "found") +
 		row("ses_grandkid", "'ses_kid'", "deeper", at+5300) + insert("ses_grandkid", at+5400, "find", "found") +
+		row("ses_twin", "NULL", "Root (fork #2)", at+70000) + insert("ses_twin", at+1000, "weave", "woven") +
 		row("ses_orphan", "'ses_gone'", "orphan", at+5300) + insert("ses_orphan", at+5400, "find", "found") +
 		// A fork of before forks were recorded: copies of the first two messages with new ids, then its own.
 		row("ses_fork", "NULL", "Root (fork #1)", at+60000) + insert("ses_fork", at+1000, "weave", "woven") +
@@ -217,6 +218,7 @@ func TestLineage(t *testing.T) {
 		{"ses_kid", "subagent", "ses_root", "prt_task", "header", 1, 0, 2},
 		{"ses_grandkid", "subagent", "ses_kid", "", "header", 2, 0, 2},
 		{"ses_orphan", "subagent", "ses_gone", "", "header", 1, 0, 2},
+		{"ses_twin", "fork", "ses_root", "", "overlap", 0, 2, 0},
 		{"ses_fork", "fork", "ses_root", "", "overlap", 0, 2, 1},
 	} {
 		h := got[c.id].Header

@@ -17,6 +17,9 @@ import (
 const (
 	// plainFile is the size up to which a record's file is kept as it stands.
 	plainFile = 4 << 20
+	// maxWaits bounds the half-written records waited for in one session: more
+	// of them are the remains of a crash.
+	maxWaits = 8
 	// maxAncestors bounds the walk from a sub-agent to its root.
 	maxAncestors = 16
 )
@@ -184,6 +187,7 @@ type treeStore struct {
 	layout  layout
 	session string
 	wait    time.Duration // before a half-written record is read again
+	waited  int
 	buf     []byte
 }
 
@@ -310,9 +314,10 @@ func (t *treeStore) load(r *record, _ bool) (jsonv.Value, error) {
 // file reads a record's file. One that is half written is given a moment.
 func (t *treeStore) file(path string) (jsonv.Value, error) {
 	v, err := t.once(path)
-	if err != errDamaged {
+	if err != errDamaged || t.waited >= maxWaits {
 		return v, err
 	}
+	t.waited++
 	select {
 	case <-t.ctx.Done():
 		return nil, t.ctx.Err()
