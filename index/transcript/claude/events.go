@@ -1,6 +1,7 @@
 package claude
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/sessionls/sessionls/index/transcript"
@@ -488,10 +489,8 @@ func prose(e *transcript.Event, text string) {
 }
 
 func addOnce(list *[]string, s string) {
-	for _, have := range *list {
-		if have == s {
-			return
-		}
+	if slices.Contains(*list, s) {
+		return
 	}
 	*list = append(*list, s)
 }

@@ -246,6 +246,7 @@ func (c *familyCache) scan(ctx context.Context, path string) (*scan, error) {
 		if len(s.all) == 0 {
 			s.bg = r.kind.IsStr("bg")
 		}
+		s.forked = s.forked || len(s.all) < headKeys && r.forked.Kind() == jsonv.Object
 		var ms int64
 		if t := transcript.ParseTime(r.time); !t.IsZero() {
 			ms = t.UnixMilli()

@@ -101,6 +101,33 @@ func TestGrowth(t *testing.T) {
 	}
 }
 
+// TestLongRun: while a call runs, its progress is read on, however long it
+// takes; so are the turns after it.
+func TestLongRun(t *testing.T) {
+	for _, chained := range []bool{false, true} {
+		out := []string{user("u1", "", "go"), call("a1", "u1", "m1", "t1", "Task", `{"prompt":"x"}`)}
+		last := "a1"
+		for i := range 400 {
+			id := fmt.Sprint("p", i)
+			out = append(out, rec("progress", id, last, `,"data":{"n":1}`))
+			if chained {
+				last = id
+			}
+		}
+		out = append(out, result("r1", last, "t1", "done"), say("a2", "r1", "m2", "there"), user("u2", "a2", "more"), say("a3", "u2", "m3", "end"))
+		text := lines(out...)
+		home := transcripttest.Write(t, map[string]string{file: text})
+		plan := steps(5, len(text), len(text)/20)
+		n := transcripttest.Grows(t, claude.New(), home, file, plan)
+		if n < len(plan)-3 {
+			t.Errorf("chained %v: continued %d of %d steps", chained, n, len(plan))
+		}
+		if s := read(t, text); strings.Contains(surfaces(s), "s") {
+			t.Errorf("chained %v: %s", chained, surfaces(s))
+		}
+	}
+}
+
 // TestSamplesGrow: the sample sessions byte range by byte range.
 func TestSamplesGrow(t *testing.T) {
 	paths, err := filepath.Glob(filepath.Join(samples, ".claude", "projects", "*", "*.jsonl"))
@@ -232,5 +259,25 @@ func FuzzRead(f *testing.F) {
 	f.Fuzz(func(t *testing.T, data []byte) {
 		transcripttest.Damaged(t, rd, file, data)
 		transcripttest.Damaged(t, rd, folder+sid+"/subagents/agent-a1.jsonl", data)
+	})
+}
+
+// FuzzGrow: whatever the bytes, reading in steps equals reading at once.
+func FuzzGrow(f *testing.F) {
+	f.Add([]byte(lines(worked()...)), uint64(3))
+	f.Add([]byte(busy(1, 3)), uint64(4))
+	f.Add([]byte(busy(2, 8)), uint64(5))
+	rd := claude.New()
+	f.Fuzz(func(t *testing.T, data []byte, seed uint64) {
+		home := transcripttest.Write(t, map[string]string{file: string(data)})
+		env := transcripttest.Env(home, nil)
+		src := transcripttest.Sources(t, rd, env)
+		if len(src) != 1 {
+			return
+		}
+		if _, _, err := transcripttest.ReadAll(t, rd, env, src[0]); err != nil {
+			return
+		}
+		transcripttest.Grows(t, rd, home, file, steps(seed, len(data), 1+len(data)/4))
 	})
 }

@@ -8,7 +8,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"sort"
+	"slices"
 	"strings"
 
 	"github.com/sessionls/sessionls/index/transcript"
@@ -20,6 +20,7 @@ type lineage struct {
 	relation      transcript.Relation
 	evidence      transcript.Evidence
 	copied        int // leading records with a uuid that are the parent's
+	lead          int // leading records with a uuid that were copied, whoever owns them
 	known         bool
 	warning       string
 	// foreign is the session id under which the first records were written,
@@ -41,7 +42,7 @@ func (c *familyCache) lineage(ctx context.Context, root string, p place, id stri
 	foreign := ""
 	if h.session != "" && h.session != id && filepath.Base(h.session) == h.session {
 		foreign = h.session
-		if name := foreign + ext; !contains(names, name) {
+		if name := foreign + ext; !slices.Contains(names, name) {
 			if info, err := os.Stat(filepath.Join(dir, name)); err == nil && info.Mode().IsRegular() {
 				names = append(names, name)
 			}
@@ -50,7 +51,7 @@ func (c *familyCache) lineage(ctx context.Context, root string, p place, id stri
 	if len(names) == 0 {
 		return lineage{foreign: foreign}, nil
 	}
-	sort.Strings(names)
+	slices.Sort(names)
 	mine, err := c.scan(ctx, p.path)
 	if err != nil {
 		return lineage{}, err
@@ -84,7 +85,7 @@ func (c *familyCache) lineage(ctx context.Context, root string, p place, id stri
 		return lineage{foreign: foreign}, nil
 	}
 	return lineage{
-		parent: best.id, relation: transcript.RelationFork, evidence: transcript.EvidenceOverlap, copied: best.shared, known: true,
+		parent: best.id, relation: transcript.RelationFork, evidence: transcript.EvidenceOverlap, copied: best.shared, lead: best.shared, known: true,
 	}, nil
 }
 
@@ -112,6 +113,7 @@ func (c *familyCache) forked(ctx context.Context, root string, p place, id strin
 	if err != nil {
 		return lineage{}, err
 	}
+	l.lead = l.copied
 	if l.parent != "" && !mainExists(root, filepath.Dir(p.path), l.parent) {
 		// Nobody else has these messages: they are found here or nowhere.
 		l.copied, l.known = 0, false
@@ -154,6 +156,10 @@ func compare(id string, mine *scan, otherID string, theirs *scan) *candidate {
 
 // original reports whether a is the original and b the copy.
 func original(aID string, a *scan, bID string, b *scan) bool {
+	// The copy says so itself.
+	if a.forked != b.forked {
+		return b.forked
+	}
 	// Copied records kept the session id they were written under.
 	if aNames, bNames := b.session == aID && a.session != bID, a.session == bID && b.session != aID; aNames != bNames {
 		return aNames
@@ -162,7 +168,8 @@ func original(aID string, a *scan, bID string, b *scan) bool {
 	if a.bg != b.bg {
 		return b.bg
 	}
-	// Records without uuid are not copied: only the original has some between.
+	// Records without uuid, side branches and progress are not copied: only the
+	// original has something between the common ones.
 	firstA, gapsA := divergence(a, b)
 	firstB, gapsB := divergence(b, a)
 	if (gapsA > 0) != (gapsB > 0) {
@@ -175,31 +182,32 @@ func original(aID string, a *scan, bID string, b *scan) bool {
 	return aID < bID
 }
 
-// divergence returns the time of a's first record that b lacks (0: none), and
-// how many records without uuid lie between the common ones before it.
-func divergence(a, b *scan) (first int64, gaps int32) {
+// divergence returns the time of a's first record after those it has in common
+// with b (0: none), and how many records lie between the common ones that b
+// lacks.
+func divergence(a, b *scan) (first int64, gaps int) {
 	have := make(map[uint64]bool, len(b.all))
 	for _, k := range b.all {
 		have[k] = true
 	}
-	start, end := -1, -1
+	start, end, common := -1, -1, 0
 	for i, k := range a.all {
 		if !have[k] {
-			first = max(a.times[i], 1)
-			if start >= 0 {
-				break
-			}
 			continue
 		}
 		if start < 0 {
-			start, first = i, 0
+			start = i
 		}
 		end = i
+		common++
 	}
-	if start >= 0 {
-		gaps = a.gaps[end] - a.gaps[start]
+	if start < 0 {
+		return 0, 0
 	}
-	return first, gaps
+	if end+1 < len(a.all) {
+		first = max(a.times[end+1], 1)
+	}
+	return first, end + 1 - start - common + int(a.gaps[end]-a.gaps[start])
 }
 
 // owns decides between two relatives with the same records in common.
@@ -283,13 +291,4 @@ func holds(path string, needle []byte, whole bool, limit int64) (read int64, fou
 			return read, false
 		}
 	}
-}
-
-func contains(list []string, s string) bool {
-	for _, x := range list {
-		if x == s {
-			return true
-		}
-	}
-	return false
 }

@@ -111,6 +111,13 @@ func TestCopies(t *testing.T) { // B22, B24
 			file: join(talk(0, 20)), file2: join(bg(talk(0, 20)), bg(talk(20, 2))),
 			file3: join(stamp(talk(0, 20), sid3, `,"sessionKind":"bg"`), stamp(talk(30, 4), sid3, "")),
 		}, map[string]link{sid: root(20), sid2: fork(sid, 20, 2), sid3: fork(sid, 20, 4)}},
+		{"a copy that leaves out side records", map[string]string{
+			file: join(talk(0, 10), []string{rec("progress", "side", "rec-9", `,"data":{}`)}, talk(10, 10)), file2: join(stamp(talk(0, 20), sid2, ""), stamp(talk(40, 3), sid2, "")),
+		}, map[string]link{sid: root(20), sid2: fork(sid, 20, 3)}},
+		{"the same, the original went on first", map[string]string{
+			file:  join(talk(0, 10), []string{rec("progress", "side", "rec-9", `,"data":{}`)}, talk(10, 12)),
+			file2: join(stamp(talk(0, 20), sid2, ""), stamp(talk(400, 3), sid2, "")),
+		}, map[string]link{sid: root(22), sid2: fork(sid, 20, 3)}},
 		{"a hook ran before the copy was written", map[string]string{
 			file: join(talk(0, 20)), file2: join([]string{rec("attachment", "hook", "", `,"attachment":{"type":"hook_success"}`)}, bg(talk(0, 20)), bg(talk(20, 2))),
 		}, map[string]link{sid: root(20), sid2: fork(sid, 21, 2)}},
@@ -150,8 +157,9 @@ func TestForkedFrom(t *testing.T) {
 		return out
 	}
 	note := []string{`{"type":"mode","mode":"normal"}`}
-	files := map[string]string{file: join(talk(0, 6)), file2: join(note, forked(talk(0, 6)), note, stamp(talk(6, 3), sid2, ""))}
+	files := map[string]string{file: join(talk(0, 6), talk(6, 2)[:1], talk(30, 1)), file2: join(note, forked(talk(0, 6)), note, stamp(talk(6, 3), sid2, ""))}
 	all := transcripttest.One(t, claude.New(), files)
+	check(t, all, sid, link{relation: transcript.RelationRoot, messages: 8})
 	check(t, all, sid2, link{transcript.RelationFork, sid, transcript.EvidenceLine, 7, 3})
 	if s := all[sid2]; s.ParentEvent != "rec-5" || !s.InheritedKnown || s.Title != "question 6" {
 		t.Errorf("parent event %q, known %v, title %q", s.ParentEvent, s.InheritedKnown, s.Title)

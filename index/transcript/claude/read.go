@@ -51,6 +51,7 @@ type reading struct {
 	sideOf map[uint64]*session // record → the inline sub-agent it belongs to
 
 	copied     int  // leading records with a uuid that belong to the parent session
+	lead       int  // leading records with a uuid that were copied
 	seen       int  // records with a uuid so far
 	wasFull    bool // the tree had overflowed before this pass
 	askOwner   string
@@ -94,7 +95,7 @@ func (rd *reading) start(ctx context.Context) error {
 	if l.parent != "" {
 		h := &rd.main.h
 		h.Relation, h.ParentID, h.ParentEvent, h.LineageEvidence, h.InheritedKnown = l.relation, l.parent, l.event, l.evidence, l.known
-		rd.copied = l.copied
+		rd.copied, rd.lead = l.copied, l.lead
 		if l.warning != "" {
 			h.Warn(l.warning)
 		}
@@ -215,7 +216,7 @@ func (rd *reading) run(ctx context.Context, prev *transcript.Checkpoint) (*trans
 	// Inline sub-agents were written by versions that no longer append: their
 	// files are read anew should they grow.
 	if len(rd.order) == 0 {
-		cp.State = rd.main.save(rd.seen <= rd.copied && rd.copied > 0)
+		cp.State = rd.main.save(rd.lead > 0 && rd.seen <= rd.lead)
 	}
 	return cp, nil
 }
@@ -247,7 +248,7 @@ func (rd *reading) finish(ctx context.Context, resumed bool) error {
 	if m.h.Relation == transcript.RelationRoot {
 		m.h.InheritedKnown = true
 	}
-	any := false
+	talked := false
 	for i, s := range append([]*session{m}, rd.order...) {
 		if s.seq == 0 && i == 0 && len(rd.order) > 0 {
 			continue // a file of inline sub-agents only
@@ -264,14 +265,14 @@ func (rd *reading) finish(ctx context.Context, resumed bool) error {
 		if resumed && s.newSummaries {
 			return transcript.ErrReread
 		}
-		any = any || h.Conversation
+		talked = talked || h.Conversation
 		if s.seq > 0 {
 			if err := rd.out.Header(h); err != nil {
 				return err
 			}
 		}
 	}
-	if !any {
+	if !talked {
 		return transcript.ErrNoSession
 	}
 	return nil

@@ -3,6 +3,7 @@ package claude
 import (
 	"encoding/base64"
 	"encoding/binary"
+	"slices"
 
 	"github.com/sessionls/sessionls/index/transcript"
 )
@@ -29,6 +30,7 @@ const (
 	isRoot                        // parentUuid is null
 	isOld                         // read in an earlier pass (from the window)
 	onPath                        // on the path from the leaf
+	isTail                        // follows the leaf: what goes on from it changes nothing before
 	isCurrent
 )
 
@@ -36,8 +38,10 @@ const (
 	// maxNodes bounds the tree's memory (about 30 MB). A longer session is read
 	// without surfaces: every message counts as current, with a warning.
 	maxNodes = 250_000
-	// windowNodes is how many of the last nodes a checkpoint carries.
-	windowNodes = 160
+	// A checkpoint carries the last nodes, and the turns before them: while a
+	// long call runs, hundreds of progress records follow it.
+	windowNodes = 100
+	windowTurns = 60
 	// maxDangling bounds the parents a checkpoint remembers that were not found.
 	maxDangling = 64
 )
@@ -145,7 +149,7 @@ func (t *tree) settle() bool {
 	if t.resumed && (unknown || t.late) {
 		return false
 	}
-	oldFlags := make([]uint16, 0, windowNodes)
+	oldFlags := make([]uint16, 0, windowNodes+windowTurns)
 	hadLeaf := false
 	for i := range t.nodes {
 		n := &t.nodes[i]
@@ -154,7 +158,7 @@ func (t *tree) settle() bool {
 		}
 		oldFlags = append(oldFlags, n.flags)
 		hadLeaf = hadLeaf || n.flags&onPath != 0
-		n.flags &^= onPath | isCurrent
+		n.flags &^= onPath | isCurrent | isTail
 	}
 	leaf := -1
 	for i := len(t.nodes) - 1; i >= 0; i-- {
@@ -163,8 +167,17 @@ func (t *tree) settle() bool {
 			break
 		}
 	}
+	if leaf < 0 && t.resumed && t.total > len(t.nodes) {
+		t.extend(oldFlags)
+		return true
+	}
 	joined := t.walk(leaf, oldFlags)
 	t.spread()
+	for i := leaf + 1; leaf >= 0 && i < len(t.nodes); i++ {
+		if n := &t.nodes[i]; int(n.up) == leaf || n.up > int32(leaf) && t.nodes[n.up].flags&isTail != 0 {
+			n.flags |= isTail
+		}
+	}
 	if !t.resumed {
 		return true
 	}
@@ -196,6 +209,19 @@ func (t *tree) settle() bool {
 	return true
 }
 
+// extend judges new nodes when the leaf lies before the window and none of
+// them is a turn: they follow their parents.
+func (t *tree) extend(old []uint16) {
+	for i := range t.nodes {
+		n := &t.nodes[i]
+		if i < len(old) {
+			n.flags = old[i]
+		} else if n.up >= 0 {
+			n.flags |= t.nodes[n.up].flags & (isCurrent | isTail)
+		}
+	}
+}
+
 // walk marks the path from the leaf back to a root or the latest compaction
 // and reports whether it met a node that was on the path before.
 func (t *tree) walk(leaf int, old []uint16) (joined bool) {
@@ -205,7 +231,7 @@ func (t *tree) walk(leaf int, old []uint16) (joined bool) {
 			break // a loop of parents
 		}
 		n.flags |= onPath | isCurrent
-		if i < len(old) && old[i]&onPath != 0 {
+		if i < len(old) && old[i]&(onPath|isTail) != 0 {
 			joined = true
 		}
 		if n.flags&isBoundary != 0 {
@@ -321,20 +347,23 @@ const nodeSize = 5*8 + 2 + 2
 
 // window packs the last nodes, and the calls they made, for a checkpoint.
 func (t *tree) window() (nodes, calls string) {
-	from := max(0, len(t.nodes)-windowNodes)
+	kept := t.recent()
+	place := make(map[int32]uint16, len(kept)) // node → position in the window, from 1
 	var b, c []byte
 	groups := map[uint64]bool{}
-	for i := from; i < len(t.nodes); i++ {
+	for k, i := range kept {
 		n := t.nodes[i]
 		for _, h := range []uint64{n.id, n.parent, n.group, n.answer, n.print} {
 			b = binary.LittleEndian.AppendUint64(b, h)
 		}
-		up := uint16(0) // 0: none or before the window
-		if int(n.up) >= from {
-			up = uint16(int(n.up) - from + 1)
+		// The nearest ancestor that is kept; 0: none.
+		up := n.up
+		for steps := 0; up >= 0 && place[up] == 0 && steps < len(t.nodes); steps++ {
+			up = t.nodes[up].up
 		}
-		b = binary.LittleEndian.AppendUint16(b, up)
+		b = binary.LittleEndian.AppendUint16(b, place[up])
 		b = binary.LittleEndian.AppendUint16(b, n.flags|isOld)
+		place[i] = uint16(k + 1)
 		if n.group != 0 {
 			groups[n.group] = true
 		}
@@ -346,6 +375,26 @@ func (t *tree) window() (nodes, calls string) {
 		}
 	}
 	return base64.StdEncoding.EncodeToString(b), base64.StdEncoding.EncodeToString(c)
+}
+
+// recent lists the nodes a checkpoint carries, in order.
+func (t *tree) recent() []int32 {
+	var out []int32
+	turns := 0
+	for i := len(t.nodes) - 1; i >= 0; i-- {
+		last := i >= len(t.nodes)-windowNodes
+		if !last && t.nodes[i].flags&isTurn == 0 {
+			continue
+		}
+		if !last {
+			if turns++; turns > windowTurns {
+				break
+			}
+		}
+		out = append(out, int32(i))
+	}
+	slices.Reverse(out)
+	return out
 }
 
 // restore is the inverse of window; false for anything malformed.
