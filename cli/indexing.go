@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"fmt"
+	"io"
 	"sync"
 	"time"
 
@@ -119,15 +120,15 @@ func (a *app) progress(what string) (show func(contract.Progress), done func()) 
 			}
 	}
 	var bar *progressbar.ProgressBar
-	began := time.Now()
+	late := &lateWriter{out: a.screen.err, after: time.Now().Add(barAfter)}
 	return func(p contract.Progress) {
 			mu.Lock()
 			defer mu.Unlock()
-			if p.BytesTotal <= 0 || (bar == nil && time.Since(began) < barAfter) {
+			if p.BytesTotal <= 0 {
 				return
 			}
 			if bar == nil {
-				bar = newBar(a.screen, what, p.BytesTotal)
+				bar = newBar(late, what, p.BytesTotal, a.screen.width)
 			}
 			if bar.GetMax64() != p.BytesTotal {
 				bar.ChangeMax64(p.BytesTotal)
@@ -145,15 +146,28 @@ func (a *app) progress(what string) (show func(contract.Progress), done func()) 
 		}
 }
 
-func newBar(s *screen, what string, total int64) *progressbar.ProgressBar {
+// lateWriter drops what comes too early: a bar that flashes up and is gone is no help.
+type lateWriter struct {
+	out   io.Writer
+	after time.Time
+}
+
+func (w *lateWriter) Write(p []byte) (int, error) {
+	if time.Now().Before(w.after) {
+		return len(p), nil
+	}
+	return w.out.Write(p)
+}
+
+func newBar(out io.Writer, what string, total int64, width int) *progressbar.ProgressBar {
 	return progressbar.NewOptions64(total,
-		progressbar.OptionSetWriter(s.err),
+		progressbar.OptionSetWriter(out),
 		progressbar.OptionSetDescription(what),
 		progressbar.OptionShowBytes(true),
-		progressbar.OptionShowTotalBytes(true),
+		progressbar.OptionShowCount(),
 		progressbar.OptionSetPredictTime(true),
 		progressbar.OptionThrottle(100*time.Millisecond),
-		progressbar.OptionSetWidth(min(30, max(10, s.width-50))),
+		progressbar.OptionSetWidth(min(30, max(4, width-len(what)-50))),
 		progressbar.OptionUseANSICodes(true),
 		progressbar.OptionSetTheme(progressbar.Theme{Saucer: "━", SaucerHead: "╸", SaucerPadding: " ", BarStart: " ", BarEnd: " "}),
 	)
