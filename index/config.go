@@ -77,6 +77,12 @@ func loadConfig(path, home string, agents []string) (cfg Config, exclude *reconc
 	if err != nil {
 		return Config{}, nil, nil, fmt.Errorf("read the configuration %s: %w", path, err)
 	}
+	for _, table := range []string{"roots", "hosts"} {
+		// The decoder takes a value in a table's place for an absent table.
+		if kind := meta.Type(table); kind != "" && kind != "Hash" {
+			return Config{}, nil, nil, fmt.Errorf("read the configuration %s: %s must be a table, as in [%s]", path, table, table)
+		}
+	}
 	for _, key := range meta.Undecoded() {
 		if key[0] != "hosts" {
 			warnings = append(warnings, fmt.Sprintf("%s: the key %s is not known", path, key))
