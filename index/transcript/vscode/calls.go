@@ -122,7 +122,7 @@ func (c *chat) call(cl *call, it *node) {
 	}
 	out := ""
 	if r := t.get(c.request.results, cl.id); r != nil {
-		out = resultText(t.value(r, limits()))
+		out = resultText(t.value(r, outputLimits()))
 	}
 	if out == "" && it != nil {
 		out = c.output(it)
@@ -308,6 +308,7 @@ func uriPath(v jsonv.Value) string {
 // string, or with a tree of pieces as the prompt was rendered from.
 func resultText(v jsonv.Value) string {
 	var b strings.Builder
+	b.Grow(len(v)) // no text is longer than its JSON, but for newlines added
 	gather(v, 64, &b)
 	return strings.TrimSpace(b.String())
 }

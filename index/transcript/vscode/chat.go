@@ -177,10 +177,7 @@ func (c *chat) flush() {
 	rq := &c.request
 	text := rq.run.String()
 	rq.run.Reset()
-	// Fences around edits that are shown elsewhere are no text.
-	if cut, ok := strings.CutSuffix(strings.TrimRight(text, " \r\n"), "\n```"); ok && strings.Count(cut, "```")%2 == 0 {
-		text = cut
-	}
+	text = withoutFences(text)
 	if strings.Trim(text, "` \t\r\n") == "" {
 		return
 	}
@@ -190,6 +187,21 @@ func (c *chat) flush() {
 	e.Parts = []transcript.Part{{Kind: transcript.Prose, Text: strings.Trim(text, "\n")}}
 	c.hd.SetTitle(transcript.PromptTitle(text), transcript.TitleReply)
 	c.reply(e)
+}
+
+// withoutFences drops the half of a code fence that was left when the edits
+// between its halves became an item of their own.
+func withoutFences(text string) string {
+	if strings.Count(text, "```")%2 == 0 {
+		return text
+	}
+	if rest, ok := strings.CutPrefix(strings.TrimLeft(text, " \r\n"), "```\n"); ok {
+		return rest
+	}
+	if rest, ok := strings.CutSuffix(strings.TrimRight(text, " \r\n"), "\n```"); ok {
+		return rest
+	}
+	return text
 }
 
 // item reads one item of a response.

@@ -145,6 +145,12 @@ const verbatim = 4 << 20
 // up to 64 MB, as everywhere.
 func limits(skip ...string) jsonv.Limits { return jsonv.DefaultLimits(skip...) }
 
+// outputLimits bounds the result of a call, which the index reduces anyway:
+// of more than 32 MB the start and the end.
+func outputLimits() jsonv.Limits {
+	return jsonv.Limits{String: 32 << 20, StringTail: 64 << 10, Total: 33 << 20}
+}
+
 // value reads the bytes of a value; large ones within lim. nil if absent.
 func (t *tree) value(n *node, lim jsonv.Limits) jsonv.Value {
 	if n == nil || n.end <= n.off && !n.open {
@@ -163,7 +169,8 @@ func (t *tree) value(n *node, lim jsonv.Limits) jsonv.Value {
 		return jsonv.Value(b)
 	}
 	t.buf.Reset(io.NewSectionReader(t.file, n.off, size))
-	s := jsonv.NewShrinker(lim, false, nil)
+	// Room for what will be kept: growing by doubling would need twice that.
+	s := jsonv.NewShrinker(lim, false, make([]byte, 0, min(size, int64(lim.Total))+1<<10))
 	for t.ctx.Err() == nil {
 		if _, err := t.buf.Peek(1); err != nil {
 			break
