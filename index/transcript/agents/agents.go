@@ -6,9 +6,11 @@ import (
 	"github.com/sessionls/sessionls/index/transcript/claude"
 	"github.com/sessionls/sessionls/index/transcript/codex"
 	"github.com/sessionls/sessionls/index/transcript/copilot"
+	"github.com/sessionls/sessionls/index/transcript/dsh"
 	"github.com/sessionls/sessionls/index/transcript/gemini"
 	"github.com/sessionls/sessionls/index/transcript/opencode"
 	"github.com/sessionls/sessionls/index/transcript/pi"
+	"github.com/sessionls/sessionls/index/transcript/vscode"
 )
 
 // All lists a new reader for every agent, in the order of the contract. A new
@@ -18,8 +20,10 @@ func All() []transcript.Reader {
 		claude.New(),
 		codex.New(),
 		pi.New(),
+		dsh.New(),
 		gemini.New(),
 		opencode.New(),
 		copilot.New(),
+		vscode.New(),
 	}
 }
