@@ -26,7 +26,8 @@ const (
 	headBytes    = 256 << 10 // of a file, looked at for its first records
 	headKeys     = 4         // first records that make files relatives
 	maxFolders   = 64        // folders remembered
-	maxScanned   = 2_000_000 // record keys remembered of whole files
+	maxScanned   = 500_000   // record keys remembered of whole files
+	maxRanks     = 64        // families whose order is remembered
 	maxRelatives = 64        // relatives of one file that are compared
 	recheck      = time.Second
 	// A folder listed within settle of its last change may have changed again
@@ -51,6 +52,7 @@ type scan struct {
 	turns []bool  // a user or assistant record
 	times []int64 // Unix milliseconds, 0 unknown
 	gaps  []int32 // records without uuid before each
+	index map[uint64]struct{}
 }
 
 type familyCache struct {
@@ -59,6 +61,7 @@ type familyCache struct {
 	folders map[string]*folder
 	scans   map[string]*scan // by path, size and time
 	scanned int
+	ranks   map[string]map[string]int // by the members' scans: id → place in the order
 }
 
 // folder remembers the heads of a project folder's main files.
@@ -132,15 +135,19 @@ func (c *familyCache) each(ctx context.Context, f io.Reader, end int64, use func
 }
 
 // relatives are the names of the other main files in path's folder that share
-// one of the first records.
-func (c *familyCache) relatives(path string, keys []uint64) []string {
+// one of the first records, and of the one whose id those records carry.
+func (c *familyCache) relatives(path string, h head) []string {
 	dir, self := filepath.Split(path)
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	d := c.folder(filepath.Clean(dir))
 	seen := map[string]bool{self: true}
 	var out []string
-	for _, k := range keys {
+	if name := h.session + ext; h.session != "" && !seen[name] && d.id[name] != "" {
+		seen[name] = true
+		out = append(out, name)
+	}
+	for _, k := range h.keys {
 		for _, name := range d.byKey[k] {
 			if !seen[name] && len(out) < maxRelatives {
 				seen[name] = true
@@ -220,20 +227,20 @@ func (c *familyCache) enter(dir string, d *folder, name string, size int64) {
 }
 
 // scan reads a whole file's record keys, or takes them from an earlier time.
-func (c *familyCache) scan(ctx context.Context, path string) (*scan, error) {
+func (c *familyCache) scan(ctx context.Context, path string) (s *scan, id string, err error) {
 	f, err := transcript.OpenFile(path)
 	if err != nil {
-		return nil, err
+		return nil, "", err
 	}
 	defer f.Close()
-	id := path + "\x00" + transcript.Signature(f.Info)
+	id = path + "\x00" + transcript.Signature(f.Info)
 	c.mu.Lock()
-	s := c.scans[id]
+	s = c.scans[id]
 	c.mu.Unlock()
 	if s != nil {
-		return s, nil
+		return s, id, nil
 	}
-	s = &scan{}
+	s = &scan{index: map[uint64]struct{}{}}
 	gaps := int32(0)
 	err = c.each(ctx, f, f.Size, func(r *record) bool {
 		if s.session == "" && len(r.session) < 256 {
@@ -251,20 +258,23 @@ func (c *familyCache) scan(ctx context.Context, path string) (*scan, error) {
 		if t := transcript.ParseTime(r.time); !t.IsZero() {
 			ms = t.UnixMilli()
 		}
-		s.all, s.turns = append(s.all, c.key(r)), append(s.turns, r.conversation())
+		k := c.key(r)
+		s.index[k] = struct{}{}
+		s.all, s.turns = append(s.all, k), append(s.turns, r.conversation())
 		s.times, s.gaps = append(s.times, ms), append(s.gaps, gaps)
 		return len(s.all) < maxScanned
 	})
 	if err != nil {
-		return nil, err
+		return nil, "", err
 	}
+	s.keys = s.all[:min(len(s.all), headKeys)]
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.scanned += len(s.all); c.scanned > maxScanned || c.scans == nil {
 		c.scans, c.scanned = map[string]*scan{}, len(s.all)
 	}
 	c.scans[id] = s
-	return s, nil
+	return s, id, nil
 }
 
 // mainExists reports whether a session's main file lies in dir or in another

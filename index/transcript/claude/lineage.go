@@ -8,7 +8,6 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"github.com/sessionls/sessionls/index/transcript"
@@ -34,58 +33,35 @@ func (c *familyCache) lineage(ctx context.Context, root string, p place, id stri
 	if h.forked {
 		return c.forked(ctx, root, p, id)
 	}
-	if len(h.keys) == 0 {
-		return lineage{}, nil
+	none := lineage{}
+	if h.session != id && filepath.Base(h.session) == h.session && h.session != "" {
+		none.foreign = h.session
 	}
-	dir := filepath.Dir(p.path)
-	names := c.relatives(p.path, h.keys)
-	foreign := ""
-	if h.session != "" && h.session != id && filepath.Base(h.session) == h.session {
-		foreign = h.session
-		if name := foreign + ext; !slices.Contains(names, name) {
-			if info, err := os.Stat(filepath.Join(dir, name)); err == nil && info.Mode().IsRegular() {
-				names = append(names, name)
-			}
-		}
+	if len(h.keys) == 0 || len(c.relatives(p.path, h)) == 0 {
+		return none, nil
 	}
-	if len(names) == 0 {
-		return lineage{foreign: foreign}, nil
-	}
-	slices.Sort(names)
-	mine, err := c.scan(ctx, p.path)
+	family, err := c.family(ctx, p, id)
 	if err != nil {
 		return lineage{}, err
 	}
-	var best *candidate
-	for _, name := range names {
-		other := placeOf(filepath.Join(dir, name))
-		otherID := other.session
-		if otherID == "" {
-			otherID = other.stem
-		}
-		if otherID == id || other.copied {
-			continue // a copy of this file, not of its conversation
-		}
-		theirs, err := c.scan(ctx, other.path)
-		if err != nil {
-			if ctx.Err() != nil {
-				return lineage{}, err
-			}
+	me := family[0]
+	rank := c.rank(family)
+	var best *member
+	shared := 0
+	for _, m := range family[1:] {
+		if rank[m.id] > rank[id] {
 			continue
 		}
-		cand := compare(id, mine, otherID, theirs)
-		if cand == nil || !cand.parent {
-			continue
-		}
-		if best == nil || cand.shared > best.shared || cand.shared == best.shared && owns(cand, best) {
-			best = cand
+		n := me.leading(m)
+		if n > shared || n > 0 && n == shared && rank[m.id] < rank[best.id] {
+			best, shared = m, n
 		}
 	}
 	if best == nil {
-		return lineage{foreign: foreign}, nil
+		return none, nil
 	}
 	return lineage{
-		parent: best.id, relation: transcript.RelationFork, evidence: transcript.EvidenceOverlap, copied: best.shared, lead: best.shared, known: true,
+		parent: best.id, relation: transcript.RelationFork, evidence: transcript.EvidenceOverlap, copied: shared, lead: shared, known: true,
 	}, nil
 }
 
@@ -121,97 +97,6 @@ func (c *familyCache) forked(ctx context.Context, root string, p place, id strin
 	}
 	return l, nil
 }
-
-// candidate is a relative, seen from the file that asks.
-type candidate struct {
-	id     string
-	scan   *scan
-	shared int // leading records of the file that asks which the relative has
-	parent bool
-}
-
-// compare tells how much of mine begins as a copy of theirs, and who of the two
-// is the original. The answer rests on facts that appending does not change,
-// so that never both count as the other's copy; nil without a common record.
-func compare(id string, mine *scan, otherID string, theirs *scan) *candidate {
-	have := make(map[uint64]bool, len(theirs.all))
-	for _, k := range theirs.all {
-		have[k] = true
-	}
-	n := 0
-	for i, k := range mine.all {
-		if have[k] {
-			n = i + 1
-		} else if mine.turns[i] {
-			break // the first own turn ends the copy
-		}
-	}
-	if n == 0 {
-		return nil
-	}
-	c := &candidate{id: otherID, scan: theirs, shared: n}
-	c.parent = original(otherID, theirs, id, mine)
-	return c
-}
-
-// original reports whether a is the original and b the copy.
-func original(aID string, a *scan, bID string, b *scan) bool {
-	// The copy says so itself.
-	if a.forked != b.forked {
-		return b.forked
-	}
-	// Copied records kept the session id they were written under.
-	if aNames, bNames := b.session == aID && a.session != bID, a.session == bID && b.session != aID; aNames != bNames {
-		return aNames
-	}
-	// A background process copied; only its records are stamped so.
-	if a.bg != b.bg {
-		return b.bg
-	}
-	// Records without uuid, side branches and progress are not copied: only the
-	// original has something between the common ones.
-	firstA, gapsA := divergence(a, b)
-	firstB, gapsB := divergence(b, a)
-	if (gapsA > 0) != (gapsB > 0) {
-		return gapsA > 0
-	}
-	// A copy is made of all there is, so the original goes on later or not at all.
-	if firstA != firstB {
-		return firstA == 0 || firstB != 0 && firstA > firstB
-	}
-	return aID < bID
-}
-
-// divergence returns the time of a's first record after those it has in common
-// with b (0: none), and how many records lie between the common ones that b
-// lacks.
-func divergence(a, b *scan) (first int64, gaps int) {
-	have := make(map[uint64]bool, len(b.all))
-	for _, k := range b.all {
-		have[k] = true
-	}
-	start, end, common := -1, -1, 0
-	for i, k := range a.all {
-		if !have[k] {
-			continue
-		}
-		if start < 0 {
-			start = i
-		}
-		end = i
-		common++
-	}
-	if start < 0 {
-		return 0, 0
-	}
-	if end+1 < len(a.all) {
-		first = max(a.times[end+1], 1)
-	}
-	return first, end + 1 - start - common + int(a.gaps[end]-a.gaps[start])
-}
-
-// owns decides between two relatives with the same records in common.
-func owns(a, b *candidate) bool { return original(a.id, a.scan, b.id, b.scan) }
 
 const (
 	ownerTail  = 256 << 10 // of each sibling, where a continued record mostly is
