@@ -15,6 +15,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 
 	"github.com/sessionls/sessionls/index/transcript"
 	"github.com/sessionls/sessionls/index/transcript/jsonv"
@@ -143,7 +144,7 @@ func (w *walk) source(src transcript.Source) error {
 	info, err := os.Stat(src.Path)
 	if err != nil {
 		// A directory without a log (a session that was never used) is none.
-		if !errors.Is(err, fs.ErrNotExist) && !strings.Contains(err.Error(), "not a directory") {
+		if !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, syscall.ENOTDIR) {
 			w.report(src.Path, err)
 		}
 		return nil

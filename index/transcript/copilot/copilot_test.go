@@ -104,6 +104,17 @@ func TestRewind(t *testing.T) {
 	}
 }
 
+func TestSpawnedSession(t *testing.T) {
+	s := one(t, event("session.start", `{"sessionId":"`+sid+`","detachedFromSpawningParentSessionId":"p-1"}`, 0), event("user.message", `{"content":"tidy the notes"}`, 1))
+	if s.Relation != transcript.RelationContinuation || s.ParentID != "p-1" || s.LineageEvidence != transcript.EvidenceHeader || !s.Automated || s.InheritedCount != 0 {
+		t.Errorf("%+v", s.Header)
+	}
+	s = one(t, event("session.start", `{"detachedFromSpawningParentSessionId":"`+sid+`"}`, 0), event("user.message", `{"content":"x"}`, 1))
+	if s.Relation != transcript.RelationRoot || s.ParentID != "" {
+		t.Errorf("its own parent: %+v", s.Header)
+	}
+}
+
 func TestCompactionThatFailedReplacesNothing(t *testing.T) {
 	s := one(t, event("user.message", `{"content":"a"}`, 0), event("session.compaction_start", `{}`, 1), event("session.compaction_complete", `{"success":false,"error":"no"}`, 2))
 	if got := surfaces(s); got != "cll" {

@@ -27,6 +27,7 @@ func (fd *fold) record(rec transcript.Record) error {
 		fd.place(i, data)
 		h.SawTime(transcript.ParseTime(data.Get("startTime")), fd.env.Time())
 		h.SawModel(data.Get("selectedModel").Str())
+		fd.spawned(h, data)
 	case "session.model_change":
 		e.Type = transcript.TypeContext
 		h.SawModel(data.Get("newModel").Str())
@@ -110,6 +111,16 @@ func (fd *fold) place(i int, data jsonv.Value) {
 			h.RepoURL = repoURL(r, host)
 		}
 	}
+}
+
+// spawned links a session that the CLI itself started to go on with another
+// one's context, without a person (a headless run at the end of a session).
+func (fd *fold) spawned(h *transcript.Header, data jsonv.Value) {
+	parent := data.Get("detachedFromSpawningParentSessionId").Str()
+	if parent == "" || parent == h.SessionID || h.ParentID != "" {
+		return
+	}
+	h.Relation, h.ParentID, h.LineageEvidence, h.Automated = transcript.RelationContinuation, parent, transcript.EvidenceHeader, true
 }
 
 func (fd *fold) addFile(e *transcript.Event, path string) {

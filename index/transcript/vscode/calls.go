@@ -49,6 +49,10 @@ func (c *chat) match(rounds, items []*node) {
 		if it.kind != '{' || !strings.HasPrefix(t.str(it, "kind"), "toolInvocation") {
 			continue
 		}
+		// A sub-agent's calls are shown here, but are in no round of this request.
+		if t.str(it, "subAgentInvocationId") != "" {
+			continue
+		}
 		if cl := byID[t.str(it, "toolCallId")]; cl != nil && cl.shown == nil {
 			cl.shown = it
 			continue

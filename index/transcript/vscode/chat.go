@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/sessionls/sessionls/index/transcript"
+	"github.com/sessionls/sessionls/index/transcript/jsonv"
 )
 
 // chat turns the tree of a session into events. There are no physical records:
@@ -151,6 +152,10 @@ func (c *chat) prompt(r *node) {
 	e := c.request.event
 	e.ID, e.RawType = t.str(r, "requestId"), "request"
 	e.Type, e.Role = transcript.TypeUserMessage, transcript.RoleUser
+	// A finished terminal command starts a request in the user's name.
+	if t.str(r, "isSystemInitiated") == "true" {
+		text = ""
+	}
 	if text = transcript.Typed(text); text != "" {
 		e.Message = true
 		e.Parts = []transcript.Part{{Kind: transcript.Prose, Text: text}}
@@ -229,6 +234,12 @@ func (c *chat) item(it *node) {
 					rq.run.WriteString("\n" + s + "\n")
 				}
 			}
+		}
+		if kind == "questionCarousel" { // data holds what was answered
+			t.small(it, "data").Strings(func(s jsonv.Value) bool {
+				rq.run.WriteString("\n" + clean(s.Str()) + "\n")
+				return true
+			})
 		}
 	case "toolInvocationSerialized", "toolInvocation":
 		c.flush()

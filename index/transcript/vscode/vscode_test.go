@@ -484,6 +484,7 @@ func TestCallsAreGivenOnce(t *testing.T) {
 		{"by name", inv("1", "copilot_readFile") + "," + inv("2", "zzz"), call("a", "other") + "," + call("b", "more") + "," + call("c", "read_file"), "read_file args of c; zzz label 2; other args of a; more args of b"},
 		{"shown only", inv("1", "x"), "", "x label 1"},
 		{"called only", "", call("a", "one"), "one args of a"},
+		{"a sub-agent's", strings.Replace(inv("1", "s"), "{", `{"subAgentInvocationId":"x",`, 1) + "," + inv("2", "x"), call("a", "one"), "s label 1; one args of a"},
 		{"one id twice", inv("a", "x") + "," + inv("a", "x"), call("a", "one"), "one args of a; x label a"},
 	} {
 		s, _, err := read(t, map[string]string{doc: document(`{"message":{"text":"q"},"response":[` + c.items + `],"result":{"metadata":{"toolCallRounds":[{"toolCalls":[` + c.calls + `]}]}}}`)})
@@ -512,6 +513,42 @@ func TestCancel(t *testing.T) {
 		if _, err := vscode.New().Read(ctx, env, src, nil, transcripttest.NewRecorder(t)); !errors.Is(err, context.Canceled) {
 			t.Errorf("%v", err)
 		}
+	}
+}
+
+// The extension's transcript is read on as it grows; a log is read anew, since
+// each line may change what was said before.
+func TestGrowth(t *testing.T) {
+	event := func(kind, data string) string { return `{"type":"` + kind + `","data":` + data + `}` + "\n" }
+	transcripts := dir + "GitHub.copilot-chat/transcripts/" + sid + ".jsonl"
+	for rel, text := range map[string]string{
+		transcripts: event("session.start", `{"sessionId":"`+sid+`"}`) + event("user.message", `{"content":"größer"}`) + event("assistant.message", `{"content":"ja"}`) + event("user.message", `{"content":"mehr"}`),
+		log:         initial(request("a", "größer", "A")) + `{"kind":2,"k":["requests",0,"response"],"v":[{"value":"B"}]}` + "\n" + `{"kind":2,"k":["requests"],"v":[` + request("b", "mehr", "C") + `]}` + "\n",
+	} {
+		for _, n := range []int{1, 7, 40, 83, 150} {
+			steps := make([]int, 0, 400)
+			for i := 0; i < len(text) && len(steps) < 400; i += n {
+				steps = append(steps, n)
+			}
+			home := transcripttest.Write(t, map[string]string{rel: text, dir + "workspace.json": `{"folder":"file:///w"}`})
+			if continued := transcripttest.Grows(t, vscode.New(), home, rel, steps); rel == transcripts && continued == 0 {
+				t.Errorf("%s in steps of %d: never read on", rel, n)
+			}
+		}
+	}
+}
+
+func TestPromptsNobodyTyped(t *testing.T) {
+	s, _, err := read(t, map[string]string{doc: document(request("a", "typed", "A"), strings.Replace(request("b", "the command has ended", "B"), "{", `{"isSystemInitiated":true,`, 1))})
+	if err != nil || prose(s) != "typed|A|B" || s.MessageCount != 3 || len(s.Events) != 4 {
+		t.Errorf("%v %q, %d messages", err, prose(s), s.MessageCount)
+	}
+}
+
+func TestQuestions(t *testing.T) {
+	s, _, err := read(t, map[string]string{doc: document(`{"message":{"text":"q"},"response":[{"kind":"questionCarousel","questions":[{"title":"Which port?","options":["a"]}],"data":{"q:0":{"selectedValue":"8080"}}}]}`)})
+	if err != nil || !strings.Contains(prose(s), "Which port?") || !strings.Contains(prose(s), "8080") {
+		t.Errorf("%v %q", err, prose(s))
 	}
 }
 
