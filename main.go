@@ -6,7 +6,9 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"os/signal"
 	"sync"
+	"syscall"
 
 	"github.com/rs/zerolog"
 	"gopkg.in/natefinch/lumberjack.v2"
@@ -54,6 +56,9 @@ func serve(ctx context.Context, paths index.Paths, file *logFile, version string
 	log := zerolog.New(zerolog.MultiLevelWriter(file, &warnings)).Level(zerolog.InfoLevel).
 		With().Timestamp().Int("pid", os.Getpid()).Logger()
 
+	// Some editors end a server this way.
+	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
+	defer stop()
 	service, err := index.Open(ctx, index.Options{Paths: paths, Log: &log})
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "sessionls:", err)

@@ -279,3 +279,31 @@ func TestDamagedConfiguration(t *testing.T) {
 		t.Errorf("doctor: %s", got.out)
 	}
 }
+
+// TestReadme: every command has its row.
+func TestReadme(t *testing.T) {
+	readme, err := os.ReadFile("README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range contract.CommandNames("") {
+		if !strings.Contains(string(readme), "| `"+name+"` |") {
+			t.Errorf("no row for %s", name)
+		}
+	}
+	got := newMachine(t, false).must(t, 0, "help")
+	_, commands, _ := strings.Cut(got.out, "Find and read:")
+	commands, _, _ = strings.Cut(commands, "Flags:")
+	rows := 0
+	for line := range strings.SplitSeq(commands, "\n") {
+		if name, _, ok := strings.Cut(strings.TrimSpace(line), " "); ok && strings.HasPrefix(line, "  ") {
+			rows++
+			if !strings.Contains(string(readme), "`"+name) {
+				t.Errorf("no row for the command %s", name)
+			}
+		}
+	}
+	if rows < 10 {
+		t.Errorf("%d commands in the help", rows)
+	}
+}

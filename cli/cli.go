@@ -43,14 +43,18 @@ func Main(ctx context.Context, opts Options) int {
 	if opts.Now == nil {
 		opts.Now = time.Now
 	}
-	a := &app{opts: opts, parser: contract.Parser{}}
+	a := &app{opts: opts, out: &checkedWriter{to: opts.Out}, parser: contract.Parser{}}
 	root := a.root()
 	root.SetArgs(opts.Args)
 	root.SetIn(opts.In)
-	root.SetOut(opts.Out)
+	root.SetOut(a.out)
 	root.SetErr(opts.Err)
 
 	err := root.ExecuteContext(ctx)
+	if a.out.err != nil {
+		// A full disk, say: half an answer must not pass for one.
+		err = failed(a.out.err, "writing the answer")
+	}
 	if err == nil {
 		return a.code
 	}
@@ -68,12 +72,29 @@ func Main(ctx context.Context, opts Options) int {
 // app is one run of the program.
 type app struct {
 	opts   Options
+	out    *checkedWriter
 	parser contract.Parser
 	code   int // exit code of a command that ended well
 
 	color  string // --color
 	asJSON bool   // --json
 	screen *screen
+}
+
+// checkedWriter remembers the first error, so that not every line printed has to be
+// looked after.
+type checkedWriter struct {
+	to  io.Writer
+	err error
+}
+
+func (w *checkedWriter) Write(p []byte) (int, error) {
+	if w.err != nil {
+		return 0, w.err
+	}
+	n, err := w.to.Write(p)
+	w.err = err
+	return n, err
 }
 
 // complain prints a fault: what was wrong on one line, what to do on the next.
@@ -101,6 +122,7 @@ func (a *app) root() *cobra.Command {
 		Args:          a.noCommand,
 		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error {
 			a.screen = newScreen(a.opts, a.color)
+			a.screen.out = a.out
 			return nil
 		},
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -226,11 +248,11 @@ func (a *app) ask(ctx context.Context, service Service, command string, request 
 }
 
 // print writes a JSON document and a line break.
-func (a *app) print(raw json.RawMessage) { fmt.Fprintf(a.opts.Out, "%s\n", raw) }
+func (a *app) print(raw json.RawMessage) { fmt.Fprintf(a.out, "%s\n", raw) }
 
 // printValue writes a value as JSON.
 func (a *app) printValue(value any) error {
-	encoder := json.NewEncoder(a.opts.Out)
+	encoder := json.NewEncoder(a.out)
 	encoder.SetEscapeHTML(false)
 	if err := encoder.Encode(value); err != nil {
 		return failed(err, "writing the answer")

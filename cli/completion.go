@@ -36,7 +36,7 @@ of a query.`,
 			if !ok {
 				return usage("", "SHELL: %q is not known; allowed: %s", cleanLine(args[0]), strings.Join(shells(), ", "))
 			}
-			if err := script(a.opts.Out); err != nil {
+			if err := script(a.out); err != nil {
 				return failed(err, "writing the script")
 			}
 			return nil

@@ -141,7 +141,7 @@ func (a *app) helpCommand() *cobra.Command {
 				return root.Help()
 			}
 			if len(args) == 1 && args[0] == "query" {
-				fmt.Fprint(a.opts.Out, operatorHelp())
+				fmt.Fprint(a.out, operatorHelp())
 				return nil
 			}
 			topic, rest, err := root.Find(args)
