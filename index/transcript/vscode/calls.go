@@ -18,8 +18,8 @@ import (
 type call struct {
 	id, name string
 	node     *node
-	used     bool
-	shown    *node // the item of the response it is matched with
+	used     bool // emitted
+	matched  bool // with an item of the response
 }
 
 // match pairs the calls of the rounds with the items of the response: by id;
@@ -40,11 +40,12 @@ func (c *chat) match(rounds, items []*node) {
 			byID[cl.id] = cl
 		}
 	}
-	type shown struct {
-		n    *node
-		name string
+	rq.shownAs = map[*node]*call{}
+	pair := func(cl *call, it *node) {
+		cl.matched = true
+		rq.shownAs[it] = cl
 	}
-	var rest []shown
+	var rest []*node
 	for _, it := range items {
 		if it.kind != '{' || !strings.HasPrefix(t.str(it, "kind"), "toolInvocation") {
 			continue
@@ -53,30 +54,34 @@ func (c *chat) match(rounds, items []*node) {
 		if t.str(it, "subAgentInvocationId") != "" {
 			continue
 		}
-		if cl := byID[t.str(it, "toolCallId")]; cl != nil && cl.shown == nil {
-			cl.shown = it
+		if cl := byID[t.str(it, "toolCallId")]; cl != nil && !cl.matched {
+			pair(cl, it)
 			continue
 		}
-		rest = append(rest, shown{it, plainName(t.str(it, "toolId"))})
+		rest = append(rest, it)
 	}
 	var left []*call
 	for _, cl := range rq.calls {
-		if cl.shown == nil {
+		if !cl.matched {
 			left = append(left, cl)
 		}
 	}
 	if len(left) == len(rest) {
 		for i, cl := range left {
-			cl.shown = rest[i].n
+			pair(cl, rest[i])
 		}
 		return
 	}
+	byName := map[string][]*node{}
+	for _, it := range rest {
+		name := plainName(t.str(it, "toolId"))
+		byName[name] = append(byName[name], it)
+	}
 	for _, cl := range left {
-		for i, s := range rest {
-			if s.n != nil && s.name == plainName(cl.name) {
-				cl.shown, rest[i].n = s.n, nil
-				break
-			}
+		name := plainName(cl.name)
+		if its := byName[name]; len(its) > 0 {
+			pair(cl, its[0])
+			byName[name] = its[1:]
 		}
 	}
 }
@@ -88,11 +93,9 @@ func plainName(s string) string {
 }
 
 func (c *chat) invocation(it *node, kind string) {
-	for _, cl := range c.request.calls {
-		if cl.shown == it && !cl.used {
-			c.call(cl, it)
-			return
-		}
+	if cl := c.request.shownAs[it]; cl != nil && !cl.used {
+		c.call(cl, it)
+		return
 	}
 	t := c.t
 	name := t.str(it, "toolId")

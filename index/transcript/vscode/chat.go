@@ -32,6 +32,7 @@ type request struct {
 	counted bool
 	run     strings.Builder
 	calls   []*call
+	shownAs map[*node]*call // what an item of the response shows
 	results *node
 	shown   bool // the response has text
 }

@@ -525,9 +525,9 @@ func TestGrowth(t *testing.T) {
 		transcripts: event("session.start", `{"sessionId":"`+sid+`"}`) + event("user.message", `{"content":"größer"}`) + event("assistant.message", `{"content":"ja"}`) + event("user.message", `{"content":"mehr"}`),
 		log:         initial(request("a", "größer", "A")) + `{"kind":2,"k":["requests",0,"response"],"v":[{"value":"B"}]}` + "\n" + `{"kind":2,"k":["requests"],"v":[` + request("b", "mehr", "C") + `]}` + "\n",
 	} {
-		for _, n := range []int{1, 7, 40, 83, 150} {
-			steps := make([]int, 0, 400)
-			for i := 0; i < len(text) && len(steps) < 400; i += n {
+		for _, n := range []int{11, 40, 83, 150} {
+			steps := make([]int, 0, 60)
+			for i := 0; i < len(text) && len(steps) < 60; i += n {
 				steps = append(steps, n)
 			}
 			home := transcripttest.Write(t, map[string]string{rel: text, dir + "workspace.json": `{"folder":"file:///w"}`})
