@@ -161,8 +161,12 @@ func (l *Lines) longLine(n int64) (raw []byte, total, cut int64, nl bool, err er
 	return s.Bytes(), n, s.Cut(), nl, nil
 }
 
-// maxResync bounds the attempts to find a record inside a damaged line.
-const maxResync = 256
+// maxResync bounds the attempts to find a record inside a damaged line, and
+// resyncBytes what they may read together beyond the line's own length.
+const (
+	maxResync   = 256
+	resyncBytes = 64 << 20
+)
 
 // recoverRecords finds what whole records a damaged line holds: records glued
 // together, or a record cut off and overwritten by the next one (a crash or
@@ -171,13 +175,15 @@ const maxResync = 256
 func recoverRecords(line []byte) []jsonv.Value {
 	var out []jsonv.Value
 	start := []byte(`{"`)
-	for i, tries := 0, 0; tries < maxResync; tries++ {
+	budget := len(line) + resyncBytes
+	for i, tries := 0, 0; tries < maxResync && budget > 0; tries++ {
 		j := bytes.Index(line[i:], start)
 		if j < 0 {
 			break
 		}
 		i += j
 		end, ok := jsonv.Complete(line[i:])
+		budget -= end
 		if !ok {
 			i += 2
 			continue

@@ -1,6 +1,9 @@
 package jsonv
 
-import "bytes"
+import (
+	"bytes"
+	"unicode/utf8"
+)
 
 // Limits bounds what a Shrinker keeps of one value or line.
 type Limits struct {
@@ -8,8 +11,8 @@ type Limits struct {
 	// longer one the first String-StringTail and the last StringTail bytes.
 	String, StringTail int
 	// Total bounds the kept bytes of the whole value. Once it is reached each
-	// further string keeps 256 bytes, and structure beyond another megabyte
-	// is dropped, which leaves the value broken.
+	// further string keeps 256 bytes, and what goes beyond another megabyte is
+	// dropped, which leaves the value broken.
 	Total int
 	// Skip names members whose value is replaced by null: copies of what
 	// stands elsewhere (Claude Code's toolUseResult, Codex's
@@ -107,12 +110,13 @@ func (s *Shrinker) structure(c byte) {
 		s.start = len(s.out)
 	case '{', '[':
 		s.put(c)
-		s.stack = append(s.stack, c)
-		s.expectKey = c == '{'
 		if len(s.stack) > maxDepth {
 			s.broken = true
 			s.done = !s.line
+			return
 		}
+		s.stack = append(s.stack, c)
+		s.expectKey = c == '{'
 	case '}', ']':
 		if s.skipDepth > 0 && len(s.stack) <= s.skipDepth {
 			s.skipDepth = 0
@@ -221,10 +225,13 @@ func (s *Shrinker) keep(b []byte) {
 		s.cut += int64(len(b))
 		return
 	}
-	limit := s.lim.String - s.lim.StringTail
-	if len(s.out) >= s.lim.Total {
-		limit = min(limit, lateKeep)
+	if len(s.out) > s.lim.Total+slack {
+		s.broken = true
+		s.cut += int64(len(b))
+		return
 	}
+	limit, late := s.lim.String-s.lim.StringTail, s.start >= s.lim.Total
+	limit = min(limit, max(lateKeep, s.lim.Total-s.start))
 	if room := limit - (len(s.out) - s.start); room > 0 {
 		n := min(room, len(b))
 		s.out = append(s.out, b[:n]...)
@@ -239,7 +246,7 @@ func (s *Shrinker) keep(b []byte) {
 	if len(b) == 0 {
 		return
 	}
-	if s.lim.StringTail == 0 || limit <= lateKeep {
+	if s.lim.StringTail == 0 || late {
 		s.cut += int64(len(b))
 		return
 	}
@@ -252,44 +259,112 @@ func (s *Shrinker) keep(b []byte) {
 
 func (s *Shrinker) endString() {
 	s.inStr = false
-	if s.skipDepth > 0 {
+	if s.skipDepth > 0 || len(s.out) > s.lim.Total+slack {
 		return
 	}
-	if s.raw > int64(len(s.out)-s.start) {
-		// Never leave half an escape before the mark or the closing quote.
-		s.out = trimEscape(s.out, s.start)
-		s.out = append(s.out, cutMark...)
+	kept := int64(len(s.out) - s.start)
+	if s.raw == kept+int64(len(s.tail)) && len(s.tail) <= s.lim.StringTail {
+		s.out = append(s.out, s.tail...) // nothing is missing between
+		return
 	}
-	if extra := len(s.tail) - s.lim.StringTail; extra > 0 {
-		s.cut += int64(extra)
-		s.tail = s.tail[extra:]
-	}
-	// The tail may start inside an escape sequence: begin after a space.
+	// Never leave half a character or escape before the mark.
+	s.out = trimCut(s.out, s.start)
+	s.cut += kept - int64(len(s.out)-s.start)
+	s.out = append(s.out, cutMark...)
 	t := s.tail
-	if len(t) > 0 {
-		if i := bytes.IndexByte(t, ' '); i >= 0 && i < 4096 {
-			t = t[i:]
-		} else {
-			t = nil
+	if extra := len(t) - s.lim.StringTail; extra > 0 {
+		t = t[extra:]
+	}
+	t = t[safeStart(t):]
+	s.cut += int64(len(s.tail) - len(t))
+	s.out = append(s.out, t...)
+}
+
+// trimCut drops a character or an escape sequence that was cut at the end of
+// b[start:], and the first half of an escaped surrogate pair.
+func trimCut(b []byte, start int) []byte {
+	for i := len(b) - 1; i >= start && i >= len(b)-utf8.UTFMax; i-- {
+		if utf8.RuneStart(b[i]) {
+			if b[i] >= utf8.RuneSelf && !utf8.FullRune(b[i:]) {
+				b = b[:i]
+			}
+			break
 		}
-		s.out = append(s.out, t...)
+	}
+	from := max(start, len(b)-6)
+	i := bytes.LastIndexByte(b[from:], '\\')
+	if i < 0 {
+		return b
+	}
+	i += from
+	n := 0
+	for k := i; k >= start && b[k] == '\\'; k-- {
+		n++
+	}
+	if n%2 == 0 { // an escaped backslash
+		return b
+	}
+	if i+1 == len(b) || b[i+1] == 'u' && len(b) < i+6 {
+		b = b[:i] // what precedes may now be the first half of a pair
+	}
+	return trimHalf(b, start)
+}
+
+// trimHalf drops an escaped high surrogate at the end of b[start:].
+func trimHalf(b []byte, start int) []byte {
+	i := len(b) - 6
+	if i < start || b[i] != '\\' || b[i+1] != 'u' {
+		return b
+	}
+	if r, n := hex4(b[i+2:]); n < 4 || r < 0xd800 || r > 0xdbff {
+		return b
+	}
+	for k, n := i, 0; ; k-- {
+		if k < start || b[k] != '\\' {
+			if n%2 == 0 {
+				return b
+			}
+			return b[:i]
+		}
+		n++
 	}
 }
 
-// trimEscape drops an escape sequence that was cut at the end of b[start:].
-func trimEscape(b []byte, start int) []byte {
-	from := max(start, len(b)-6)
-	if i := bytes.LastIndexByte(b[from:], '\\'); i >= 0 {
-		i += from
-		n := 0
-		for k := i; k >= start && b[k] == '\\'; k-- {
-			n++
+// lowHalf reports whether b starts with an escaped low surrogate.
+func lowHalf(b []byte) bool {
+	if len(b) < 6 || b[1] != 'u' {
+		return false
+	}
+	r, n := hex4(b[2:6])
+	return n == 4 && r >= 0xdc00 && r <= 0xdfff
+}
+
+// safeStart returns where the rest of a string may be taken up that was
+// entered somewhere: at a space, so that no word is cut, else at any place
+// that is not inside a character or an escape sequence.
+func safeStart(t []byte) int {
+	if i := bytes.IndexByte(t[:min(len(t), 4096)], ' '); i >= 0 {
+		return i
+	}
+	lastSlash := -1
+	if len(t) > 0 && t[0] == '\\' {
+		lastSlash = 0
+	}
+	for i := 1; i < len(t); i++ {
+		if t[i] == '\\' {
+			// The first of a run of backslashes starts an escape.
+			// The second half of a surrogate pair is nothing without the first.
+			if t[i-1] != '\\' && !lowHalf(t[i:]) {
+				return i
+			}
+			lastSlash = i
+			continue
 		}
-		if n%2 == 1 && (i+1 == len(b) || b[i+1] == 'u' && len(b) < i+6) {
-			return b[:i]
+		if i >= 6 && i-lastSlash >= 6 && utf8.RuneStart(t[i]) {
+			return i
 		}
 	}
-	return b
+	return len(t)
 }
 
 // Blob reports whether text of at least 512 bytes is base64 or a data URL, by

@@ -111,6 +111,38 @@ func literal(b []byte) bool {
 	case "true", "false", "null":
 		return true
 	}
-	_, ok := Value(b).Float()
-	return ok && Value(b).Kind() == Number
+	return number(b)
+}
+
+// number reports whether b is a number as JSON spells it, of any size. Leading
+// zeros are let pass.
+func number(b []byte) bool {
+	if len(b) > 0 && b[0] == '-' {
+		b = b[1:]
+	}
+	digits := func() bool {
+		n := 0
+		for n < len(b) && b[n] >= '0' && b[n] <= '9' {
+			n++
+		}
+		b = b[n:]
+		return n > 0
+	}
+	if !digits() {
+		return false
+	}
+	if len(b) > 0 && b[0] == '.' {
+		if b = b[1:]; !digits() {
+			return false
+		}
+	}
+	if len(b) > 0 && (b[0] == 'e' || b[0] == 'E') {
+		if b = b[1:]; len(b) > 0 && (b[0] == '+' || b[0] == '-') {
+			b = b[1:]
+		}
+		if !digits() {
+			return false
+		}
+	}
+	return len(b) == 0
 }

@@ -241,7 +241,7 @@ func (v Value) AppendStr(dst []byte) []byte {
 	in := v[1:]
 	// A string cut off by the end of the record has no closing quote; a quote
 	// at the end that is escaped belongs to the text.
-	if n := len(in); n > 0 && in[n-1] == '"' && skipString(v, 0) == len(v) {
+	if n := len(in); n > 0 && closed(v, 0, len(v)) {
 		in = in[:n-1]
 	}
 	for len(in) > 0 {
