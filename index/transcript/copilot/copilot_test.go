@@ -88,6 +88,7 @@ func TestRewind(t *testing.T) {
 		warns              bool
 	}{
 		{"known", `{"upToEventId":"e1","eventsRemoved":2}`, "cssslc", false},
+		{"all", `{"upToEventId":"e0","eventsRemoved":4}`, "sssslc", false},
 		{"unknown", `{"upToEventId":"gone","eventsRemoved":2}`, "cccclc", true},
 		{"no id", `{"eventsRemoved":2}`, "cccclc", true},
 	} {
@@ -101,6 +102,17 @@ func TestRewind(t *testing.T) {
 		if !strings.Contains(s.Text(transcript.Prose), "prompt 2") {
 			t.Errorf("%s: rewound text must stay", c.name)
 		}
+	}
+}
+
+// Compaction keeps what came after it had started; a later rewind still finds
+// its place.
+func TestCompactionAndRewind(t *testing.T) {
+	prompt := func(n int) string { return event("user.message", fmt.Sprintf(`{"content":"prompt %d"}`, n), n) }
+	s := one(t, prompt(0), event("session.info", `{}`, 1), prompt(2), event("session.compaction_start", `{}`, 3), prompt(4), event("session.compaction_complete", `{}`, 5),
+		prompt(6), event("session.info", `{}`, 7), prompt(8), event("session.snapshot_rewind", `{"upToEventId":"e6"}`, 9), prompt(10))
+	if got := surfaces(s); got != "slslccslslc" {
+		t.Errorf("surfaces %s", got)
 	}
 }
 

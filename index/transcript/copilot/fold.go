@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"hash/fnv"
 	"hash/maphash"
+	"sort"
 
 	"github.com/sessionls/sessionls/index/transcript"
 	"github.com/sessionls/sessionls/index/transcript/jsonv"
@@ -134,25 +135,30 @@ func (fd *fold) emit(i int, e *transcript.Event) error {
 }
 
 // shadow takes what the model saw of session i in [from, to) out of its view.
+// The runs before from are not touched, so that many rewinds of a long log cost
+// what they remove.
 func (fd *fold) shadow(i, from, to int) error {
-	var kept []run
-	for _, r := range fd.current[i] {
-		a, b := max(r.from, from), min(r.to, to)
-		if a >= b {
-			kept = append(kept, r)
-			continue
+	runs := fd.current[i]
+	first := sort.Search(len(runs), func(k int) bool { return runs[k].to > from })
+	kept := append([]run(nil), runs[first:]...)
+	runs = runs[:first]
+	for k, r := range kept {
+		if r.from >= to {
+			runs = append(runs, kept[k:]...)
+			break
 		}
+		a, b := max(r.from, from), min(r.to, to)
 		if err := fd.out.Surface(fd.Sessions[i].H.SessionID, a, b, transcript.Shadowed); err != nil {
 			return err
 		}
 		if r.from < a {
-			kept = append(kept, run{r.from, a})
+			runs = append(runs, run{r.from, a})
 		}
 		if b < r.to {
-			kept = append(kept, run{b, r.to})
+			runs = append(runs, run{b, r.to})
 		}
 	}
-	fd.current[i] = kept
+	fd.current[i] = runs
 	return nil
 }
 
