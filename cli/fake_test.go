@@ -83,7 +83,7 @@ func newFake(scenario string) *fake {
 	case "disabled":
 		f.policy = contract.Policy{Enabled: ptr(false)}
 	case "first", "nothing", "interrupt":
-		f.status.LastSweepCompletedAt, f.status.Sessions = nil, 0
+		f.status.Sessions = 0
 	}
 	if !f.policy.Allows() {
 		f.status = contract.IdleStatus(f.policy.Decided())
@@ -146,7 +146,7 @@ func (f *fake) GetPolicy(context.Context, contract.GetPolicyRequest) (contract.P
 func (f *fake) SetPolicy(_ context.Context, q contract.SetPolicyRequest) (contract.Policy, error) {
 	f.policy = q.Apply(f.policy)
 	f.status = newFake("").status
-	f.status.LastSweepCompletedAt = nil
+	f.status.Sessions = 0
 	return f.policy, nil
 }
 

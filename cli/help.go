@@ -26,8 +26,8 @@ first, then those with all words, then those with some.
 ` + operatorHelp() + `
 Quote for the shell what it would take for itself: sessionls search '"exact phrase"'.
 
-The first search builds the index, and is your consent to that. Later searches use the index as
-it is; --fresh first reads what changed.
+The first search builds the index, and is your consent to that. Later ones first read what is
+new, unless another sessionls is doing so right now; --fresh waits for that, too.
 
 Into a pipe each session is one line of columns with tabs between them: agent:id, time, project,
 title, role#number, snippet; the total and remarks go to standard error. --color always gives the

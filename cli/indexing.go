@@ -61,16 +61,16 @@ func (a *app) index(ctx context.Context, service Service, full bool) error {
 	return nil
 }
 
-// firstIndex makes sure that there is an index of everything, so that the first
-// search already finds it all. Where no complete look at the disk is known of, one
-// is taken; it costs little when nothing is new. A process that writes the
-// index right now is not waited for, unless there is nothing to search yet.
-func (a *app) firstIndex(ctx context.Context, service Service) error {
+// catchUp reads what is new on disk before a search. No process may have done that
+// for days, and it costs little when nothing is new. It is left out when asked so (the
+// search itself waits for it, or goes on with a page of what was there before) and when
+// another process is at it; but never before a first search, which would find nothing.
+func (a *app) catchUp(ctx context.Context, service Service, leave bool) error {
 	status, err := service.SearchStatus(ctx, contract.SearchStatusRequest{ExecutionHost: contract.LocalHost})
 	if err != nil {
 		return err
 	}
-	if !status.Enabled || status.LastSweepCompletedAt != nil || (status.Writer == contract.WriterOther && status.Sessions > 0) {
+	if !status.Enabled || (status.Sessions > 0 && (leave || status.Writer == contract.WriterOther)) {
 		return nil
 	}
 	what := "reading new messages"

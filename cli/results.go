@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"regexp"
 	"strings"
-	"time"
 	"unicode/utf8"
 
 	"github.com/sessionls/sessionls/contract"
@@ -26,8 +25,8 @@ func (a *app) showResults(r *contract.SearchResults, status contract.Status, f *
 		tail.out, tail.colour = s.err, s.errColour
 	}
 	tail.summary(r, f)
-	if s.pretty || s.errTerminal {
-		s.remarkAge(status, f)
+	if status.Writer == contract.WriterOther && !f.fresh && (s.pretty || s.errTerminal) {
+		s.note("another sessionls is reading transcripts right now; --fresh waits for it")
 	}
 }
 
@@ -256,20 +255,6 @@ func routeNote(d *contract.Debug) string {
 		note += "found inside longer words"
 	}
 	return strings.TrimSuffix(note, "; ")
-}
-
-// staleAfter is the age at which a reader of an answer is told that the disk may
-// have more.
-const staleAfter = 10 * time.Minute
-
-// remarkAge tells that the index may be behind the disk.
-func (s *screen) remarkAge(status contract.Status, f *searchFlags) {
-	if f.fresh || status.LastReconcileAt == nil || status.Writer == contract.WriterOther {
-		return
-	}
-	if at := time.UnixMilli(*status.LastReconcileAt); s.now.Sub(at) > staleAfter {
-		s.note("as of %s; --fresh looks for newer messages first", age(at, s.now))
-	}
 }
 
 // snippetSpans cuts a snippet at its marks. Only marks count: brackets that the text

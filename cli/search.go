@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -44,8 +45,8 @@ func (a *app) searchCommand() *cobra.Command {
 	sorts := []string{string(contract.SortRelevance), string(contract.SortNewest)}
 	flags := cmd.Flags()
 	flags.Var(newChoice(&f.scope, scopes...), "scope", "what to look at: conversation (never tool output) or all")
-	flags.BoolVar(&f.fresh, "fresh", false, "first read what changed on disk, for at most five seconds")
-	flags.IntVarP(&f.limit, "limit", "n", contract.DefaultLimit, "sessions on a page, 1 to 100")
+	flags.BoolVar(&f.fresh, "fresh", false, "first read all that changed on disk, for at most five seconds")
+	flags.IntVarP(&f.limit, "limit", "n", contract.DefaultLimit, fmt.Sprintf("sessions on a page, 1 to %d; on a terminal %d if not given", contract.MaxLimit, shortPage))
 	flags.StringVar(&f.cursor, "cursor", "", "go on after a page: the cursor it ended with")
 	flags.StringSliceVarP(&f.agents, "agent", "a", nil, "only these agents: "+strings.Join(a.agents(), ", "))
 	flags.StringArrayVarP(&f.paths, "path", "p", nil, "only sessions in this folder or below it (may be repeated)")
@@ -69,6 +70,9 @@ func (a *app) searchCommand() *cobra.Command {
 	}
 	return cmd
 }
+
+// shortPage is the page on a terminal: its first, best session should still be in sight.
+const shortPage = 8
 
 // agents lists the agents that can be named.
 func (a *app) agents() []string {
@@ -130,6 +134,9 @@ func (a *app) searchRequest(cmd *cobra.Command, f *searchFlags, args []string) (
 		// The route is told in debug only, and people are told when words were given up.
 		"debug": f.debug || !a.asJSON,
 	}
+	if !cmd.Flags().Changed("limit") && a.screen.pretty && !a.asJSON {
+		request["limit"] = shortPage
+	}
 	if f.fresh {
 		request["freshness"] = contract.FreshnessWait
 	}
@@ -178,7 +185,7 @@ func (a *app) search(ctx context.Context, service Service, f *searchFlags, reque
 		if err := a.consent(ctx, service); err != nil {
 			return a.refuseDisabled(err)
 		}
-		if err := a.firstIndex(ctx, service); err != nil {
+		if err := a.catchUp(ctx, service, f.fresh || request["cursor"] != nil); err != nil {
 			return err
 		}
 	}
