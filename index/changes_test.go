@@ -512,3 +512,43 @@ func (w *world) page(s *index.Service, query string, limit int) *string {
 	}
 	return r.Results.Page.Cursor
 }
+
+func TestPartsOfARootThatAreGone(t *testing.T) {
+	const name = "rollout-2026-04-08T12-55-32-019d6d29-8cf7-7fe3-adc9-8c3e4d9d5603.jsonl"
+	rollout := `{"timestamp":"2026-04-08T12:55:32.000Z","type":"session_meta","payload":{"id":"019d6d29-8cf7-7fe3-adc9-8c3e4d9d5603","cwd":"/w/loom"}}
+{"timestamp":"2026-04-08T12:55:40.000Z","type":"response_item","payload":{"type":"message","role":"user","content":[{"type":"input_text","text":"why does the skua dive"}]}}
+`
+	archived := strings.ReplaceAll(rollout, "019d6d29", "019d6d30")
+	for _, c := range []struct {
+		name string
+		do   func(w *world)
+		want contract.Presence
+	}{
+		{"the file", func(w *world) { w.must(os.Remove(w.path(".codex/sessions/2026/04/08/" + name))) }, contract.PresenceMissing},
+		{"its folder, beside another", func(w *world) {
+			w.must(os.MkdirAll(w.path(".codex/sessions/2026/04/09"), 0o755))
+			w.must(os.RemoveAll(w.path(".codex/sessions/2026/04/08")))
+		}, contract.PresenceMissing},
+		{"everything below a mount point", func(w *world) { w.must(os.RemoveAll(w.path(".codex/sessions/2026"))) }, contract.PresenceUnverifiable},
+		{"what a link pointed to", func(w *world) {
+			w.must(os.RemoveAll(w.path(".codex/sessions")))
+			w.must(os.Symlink("/nowhere/at/all", w.path(".codex/sessions")))
+		}, contract.PresenceUnverifiable},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			w := newWorld(t)
+			w.write(".codex/sessions/2026/04/08/"+name, rollout)
+			w.write(".codex/archived_sessions/"+strings.ReplaceAll(name, "019d6d29", "019d6d30"), archived)
+			s := w.enabled()
+			w.reconcile(s)
+			c.do(w)
+			w.reconcile(s)
+			if h := w.show(s, "019d6d29-8cf7-7fe3-adc9-8c3e4d9d5603").Session; h.Presence != c.want {
+				t.Errorf("presence %s, want %s", h.Presence, c.want)
+			}
+			if st := w.status(s); (st.Phase == contract.PhaseDegraded) != (c.want == contract.PresenceUnverifiable) {
+				t.Errorf("phase %s, degraded %+v", st.Phase, st.DegradedRoots)
+			}
+		})
+	}
+}

@@ -23,7 +23,6 @@ type policyFile struct {
 	mu     sync.Mutex
 	stamp  stamp
 	policy contract.Policy
-	err    error
 }
 
 // stamp tells one version of a small file from another.
@@ -47,18 +46,23 @@ func (p *policyFile) load() (contract.Policy, error) {
 	defer p.mu.Unlock()
 	info, err := os.Stat(p.paths.Policy())
 	if errors.Is(err, fs.ErrNotExist) {
-		p.stamp, p.policy, p.err = stamp{}, contract.Policy{}, nil
-		return p.policy, nil
+		p.stamp = stamp{}
+		return contract.Policy{}, nil
 	}
 	if err != nil {
 		return contract.Policy{}, fmt.Errorf("read the policy: %w", err)
 	}
 	if p.stamp.same(info) {
-		return p.policy, p.err
+		return p.policy, nil
 	}
-	p.policy, p.err = readPolicy(p.paths.Policy())
-	p.stamp = stamp{info.Size(), info.ModTime(), info}
-	return p.policy, p.err
+	policy, err := readPolicy(p.paths.Policy())
+	if err != nil {
+		// Not kept: it may become readable without being changed.
+		p.stamp = stamp{}
+		return contract.Policy{}, err
+	}
+	p.policy, p.stamp = policy, stamp{info.Size(), info.ModTime(), info}
+	return policy, nil
 }
 
 func readPolicy(path string) (contract.Policy, error) {

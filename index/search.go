@@ -92,8 +92,11 @@ func (s *Service) damaged(err error) {
 // makes it.
 func (s *Service) reader(ctx context.Context) (*handle, func(), error) {
 	use, release, err := s.handles.acquire(ctx)
-	if err == nil || ctx.Err() != nil || errors.Is(err, errClosed) {
+	if err == nil || ctx.Err() != nil {
 		return use, release, err
+	}
+	if errors.Is(err, errClosed) {
+		return nil, nil, errNotReady
 	}
 	if store.IsDamage(err) {
 		s.damaged(err)

@@ -80,6 +80,8 @@ type Service struct {
 	work    sync.WaitGroup
 	closed  atomic.Bool
 	suspect atomic.Bool // reading met damage: rebuild
+
+	policyTrouble atomic.Value // string: why the policy cannot be read
 }
 
 var _ contract.Commands = (*Service)(nil)
@@ -220,14 +222,22 @@ func (s *Service) Reconcile(ctx context.Context, full bool, progress func(contra
 	}
 }
 
-// allowed reports whether the user has agreed to reading.
-func (s *Service) allowed() bool {
+// consent is the policy as it is now; one that cannot be read allows nothing.
+func (s *Service) consent() contract.Policy {
 	policy, err := s.policy.load()
+	text := ""
 	if err != nil {
+		text = err.Error()
+	}
+	// Once for each cause: it is asked for on every request.
+	if last, _ := s.policyTrouble.Swap(text).(string); err != nil && last != text {
 		s.log.Warn().Err(err).Msg("the policy cannot be read; nothing is read without it")
 	}
-	return policy.Allows() && !s.closed.Load()
+	return policy
 }
+
+// allowed reports whether the user has agreed to reading.
+func (s *Service) allowed() bool { return !s.closed.Load() && s.consent().Allows() }
 
 func disabledError() *contract.Error {
 	return contract.Failed(contract.CodeSearchDisabled, nil, "searching is not enabled: nothing is read or indexed without the user's consent")

@@ -30,10 +30,7 @@ func (s *Service) SearchStatus(ctx context.Context, request contract.SearchStatu
 	if !request.ExecutionHost.IsLocal() {
 		return contract.IdleStatus(false), nil
 	}
-	policy, err := s.policy.load()
-	if err != nil {
-		s.log.Warn().Err(err).Msg("the policy cannot be read; nothing is read without it")
-	}
+	policy := s.consent()
 	if !policy.Allows() || s.closed.Load() {
 		status := contract.IdleStatus(policy.Decided())
 		if s.closed.Load() {

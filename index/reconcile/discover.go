@@ -25,8 +25,12 @@ type found struct {
 // place is a root while the pass looks at it.
 type place struct {
 	Root
-	trouble []trouble
+	trouble     []trouble
+	moreTrouble bool // than is kept
 }
+
+// maxTrouble bounds what is kept of a root's trouble.
+const maxTrouble = 1000
 
 // trouble is a folder or file below a root that could not be looked at.
 type trouble struct {
@@ -64,14 +68,16 @@ func (p *pass) discoverAgent(ctx context.Context, rd transcript.Reader) error {
 			p.sources = append(p.sources, &found{Source: s, reader: rd, env: env})
 			return nil
 		}, func(path string, err error) {
-			pl.trouble = append(pl.trouble, trouble{path, err})
+			if pl.moreTrouble = pl.moreTrouble || len(pl.trouble) == maxTrouble; !pl.moreTrouble {
+				pl.trouble = append(pl.trouble, trouble{path, err})
+			}
 			p.cfg.Log.Debug().Err(err).Str("agent", agent).Str("path", path).Msg("a folder could not be looked at")
 		})
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
-			p.cfg.Log.Warn().Err(err).Str("agent", agent).Str("root", root.Path).Msg("a root could not be listed")
+			p.cfg.Log.Debug().Err(err).Str("agent", agent).Str("root", root.Path).Msg("a root could not be listed")
 		}
 		pl.Err = err
 	}
@@ -151,49 +157,78 @@ const (
 	unverifiable = "unverifiable"
 )
 
-// presenceOf judges a known source that was not found. "" says that nothing is
-// to be changed.
+// presenceOf judges a known source that was not found. A presence of "" says
+// that nothing is to be changed; why explains what is unverifiable although its
+// root could be listed.
 //
 // Gone is proven by a folder that can be listed and does not hold it. When the
-// folder is gone, too, another transcript under the same root shows that the
-// root is really there; an empty root may be a disk that is not mounted.
-func (p *pass) presenceOf(k *known) string {
+// folder is gone, too, the nearest one above that is there must hold something
+// else: an empty one may be where a disk is not mounted, and so may be a link
+// to nothing.
+func (p *pass) presenceOf(k *known) (presence, why string) {
 	places := p.placesOf(k.agent, k.root)
 	_, statErr := os.Stat(k.path)
 	if len(places) == 0 {
 		// Its root is not looked at any more.
 		if statErr == nil {
-			return ""
+			return "", ""
 		}
-		return unverifiable
+		return unverifiable, ""
 	}
 	others := 0
 	for _, pl := range places {
-		if pl.Err != nil {
-			return unverifiable
+		if pl.Err != nil || pl.moreTrouble {
+			return unverifiable, ""
 		}
 		for _, t := range pl.trouble {
 			if covers(t.path, k.path) {
-				return unverifiable
+				return unverifiable, ""
 			}
 		}
 		others += pl.Sources
 	}
 	switch {
 	case statErr == nil && k.key == "":
-		return present // it holds nothing to read now
+		return present, "" // it holds nothing to read now
 	case statErr == nil:
-		return missing // deleted inside the shared store
+		return missing, "" // deleted inside the shared store
 	case !errors.Is(statErr, fs.ErrNotExist):
-		return unverifiable
+		return unverifiable, firstLine(statErr.Error())
 	}
-	if info, err := os.Stat(filepath.Dir(k.path)); err == nil && info.IsDir() {
-		return missing
+	below, folder := k.path, filepath.Dir(k.path)
+	for folder != filepath.Dir(folder) {
+		if _, err := os.Stat(folder); err == nil {
+			break
+		} else if !errors.Is(err, fs.ErrNotExist) {
+			return unverifiable, firstLine(err.Error())
+		}
+		below, folder = folder, filepath.Dir(folder)
 	}
-	if others > 0 {
-		return missing
+	switch {
+	case below == k.path:
+		return missing, ""
+	case isLink(below):
+		return unverifiable, below + " is a link to nothing"
+	case folder == k.root && others == 0 || isEmpty(folder):
+		return unverifiable, below + " is not there"
 	}
-	return unverifiable
+	return missing, ""
+}
+
+func isLink(path string) bool {
+	info, err := os.Lstat(path)
+	return err == nil && info.Mode()&fs.ModeSymlink != 0
+}
+
+// isEmpty reports whether a folder holds nothing, or cannot be listed.
+func isEmpty(folder string) bool {
+	f, err := os.Open(folder)
+	if err != nil {
+		return true
+	}
+	defer f.Close()
+	names, err := f.Readdirnames(1)
+	return err != nil || len(names) == 0
 }
 
 func covers(folder, path string) bool {
@@ -202,7 +237,7 @@ func covers(folder, path string) bool {
 
 // reportRoots fills in the observations about roots once it is known what they
 // held before.
-func (p *pass) reportRoots(before map[[2]string]int, unverified map[[2]string]int) {
+func (p *pass) reportRoots(before map[[2]string]int, doubts map[[2]string]doubt) {
 	for _, pl := range p.places {
 		p.result.Roots = append(p.result.Roots, pl.Root)
 		at := [2]string{pl.Agent, pl.Path}
@@ -217,13 +252,20 @@ func (p *pass) reportRoots(before map[[2]string]int, unverified map[[2]string]in
 				reason += fmt.Sprintf("; what was read from %s there before is kept", plural(n, "transcript"))
 			}
 			p.degrade(pl.Path, reason)
-		case unverified[at] > 0 && pl.Sources == 0 && len(pl.trouble) == 0:
-			p.degrade(pl.Path, fmt.Sprintf("it is empty, but %s were read there before and are kept", plural(unverified[at], "transcript")))
+		case doubts[at].sources > 0:
+			d := doubts[at]
+			p.degrade(pl.Path, fmt.Sprintf("%s; what was read from %s below it before is kept", d.why, plural(d.sources, "transcript")))
 		}
 		for _, t := range pl.trouble {
 			p.degrade(t.path, firstLine(t.err.Error()))
 		}
 	}
+}
+
+// doubt is what cannot be verified below a root that could be listed.
+type doubt struct {
+	sources int
+	why     string // of one of them
 }
 
 func firstLine(s string) string {

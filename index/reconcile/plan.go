@@ -262,7 +262,7 @@ func (p *pass) isDue(f *found) bool {
 // to provide is left alone: it was renamed or moved.
 func (p *pass) planGone(dueIDs map[[2]string]bool) {
 	p.want = map[int64]string{}
-	before, unverified := map[[2]string]int{}, map[[2]string]int{}
+	before, doubts := map[[2]string]int{}, map[[2]string]doubt{}
 	for _, k := range p.known {
 		if k.state == store.StateRead {
 			before[[2]string{k.agent, k.root}]++
@@ -279,7 +279,7 @@ func (p *pass) planGone(dueIDs map[[2]string]bool) {
 		if k.hint != "" && dueIDs[[2]string{k.agent, k.hint}] {
 			continue
 		}
-		presence := p.presenceOf(k)
+		presence, why := p.presenceOf(k)
 		switch presence {
 		case "":
 			continue
@@ -287,7 +287,10 @@ func (p *pass) planGone(dueIDs map[[2]string]bool) {
 			p.result.Missing++
 		case unverifiable:
 			p.result.Unverified++
-			unverified[[2]string{k.agent, k.root}]++
+			if why != "" {
+				at := [2]string{k.agent, k.root}
+				doubts[at] = doubt{doubts[at].sources + 1, why}
+			}
 		}
 		p.want[k.id] = presence
 		if presence == missing && k.state == store.StateFailed {
@@ -300,7 +303,7 @@ func (p *pass) planGone(dueIDs map[[2]string]bool) {
 			})
 		}
 	}
-	p.reportRoots(before, unverified)
+	p.reportRoots(before, doubts)
 }
 
 // note tells the index in one transaction what was found before anything is
