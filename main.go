@@ -4,9 +4,11 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"os/signal"
+	"path/filepath"
 	"sync"
 	"syscall"
 
@@ -35,7 +37,7 @@ func main() {
 		Open: func(ctx context.Context) (cli.Service, error) {
 			// What a person should know is in the answers; the log has the causes.
 			log := zerolog.New(logFile).Level(zerolog.WarnLevel).With().Timestamp().Logger()
-			service, err := index.Open(ctx, index.Options{Paths: paths, Log: &log})
+			service, err := open(ctx, paths, &log)
 			if err != nil {
 				return nil, err
 			}
@@ -44,6 +46,15 @@ func main() {
 		Serve: func(ctx context.Context) int { return serve(ctx, paths, logFile, told.Version) },
 	})
 	os.Exit(code)
+}
+
+// open opens the service. Without a home folder agents' files would be looked for below
+// whatever folder the program was started in.
+func open(ctx context.Context, paths index.Paths, log *zerolog.Logger) (*index.Service, error) {
+	if home, err := os.UserHomeDir(); err != nil || !filepath.IsAbs(home) {
+		return nil, errors.New("the home folder is not known; set HOME to its absolute path")
+	}
+	return index.Open(ctx, index.Options{Paths: paths, Log: log})
 }
 
 // serve is the language server on the standard streams.
@@ -59,7 +70,7 @@ func serve(ctx context.Context, paths index.Paths, file *logFile, version string
 	// Some editors end a server this way.
 	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	service, err := index.Open(ctx, index.Options{Paths: paths, Log: &log})
+	service, err := open(ctx, paths, &log)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "sessionls:", err)
 		return cli.ExitFailed

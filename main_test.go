@@ -259,6 +259,23 @@ func TestVersion(t *testing.T) {
 	}
 }
 
+// TestNoHome: what lies below the current folder is not the user's.
+func TestNoHome(t *testing.T) {
+	for _, home := range []string{"", "relative"} {
+		m := newMachine(t, true)
+		cmd := exec.Command(os.Args[0], "search", "tide")
+		cmd.Env = []string{asProgram + "=1", "HOME=" + home, "SESSIONLS_HOME=" + m.own}
+		cmd.Dir = m.home
+		out, err := cmd.CombinedOutput()
+		if cmd.ProcessState.ExitCode() != 4 || !strings.Contains(string(out), "set HOME") {
+			t.Errorf("HOME=%s: %v, %s", home, err, out)
+		}
+		if _, err := os.Stat(m.own); !errors.Is(err, fs.ErrNotExist) {
+			t.Errorf("HOME=%s: something was written: %v", home, err)
+		}
+	}
+}
+
 // TestDamagedConfiguration: it may exclude what must not be read, so nothing is.
 func TestDamagedConfiguration(t *testing.T) {
 	m := newMachine(t, true)

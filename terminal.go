@@ -78,7 +78,7 @@ func checks(found index.Report) cli.Report {
 	case !policy.Allows():
 		add("consent", cli.StateWarning, "search is not enabled")
 	case policy.HistoryDays != nil:
-		add("consent", cli.StateOK, "search is enabled, for the last %d days", *policy.HistoryDays)
+		add("consent", cli.StateOK, "search is enabled, for the last %s", several(int64(*policy.HistoryDays), "day"))
 	default:
 		add("consent", cli.StateOK, "search is enabled, for all history")
 	}
@@ -98,7 +98,7 @@ func checks(found index.Report) cli.Report {
 	case !x.Exists:
 		add("index", cli.StateWarning, "none yet (%s)", x.Path)
 	default:
-		add("index", cli.StateOK, "%s: %d sessions, %d events, whole", x.Path, x.Sessions, x.Events)
+		add("index", cli.StateOK, "%s: %s, %s, whole", x.Path, several(int64(x.Sessions), "session"), several(x.Events, "event"))
 	}
 	for _, agent := range found.Agents {
 		out.Checks = append(out.Checks, agentCheck(agent))
@@ -130,7 +130,7 @@ func agentCheck(agent index.AgentReport) cli.Check {
 	for _, place := range agent.Places {
 		switch {
 		case place.Sources != nil:
-			places = append(places, fmt.Sprintf("%s: %d transcripts", place.Path, *place.Sources))
+			places = append(places, fmt.Sprintf("%s: %s", place.Path, several(int64(*place.Sources), "transcript")))
 		case place.Found && place.Reason == "":
 			places = append(places, place.Path+": not counted")
 		case place.Found:
@@ -148,7 +148,15 @@ func agentCheck(agent index.AgentReport) cli.Check {
 			c.Detail += " (" + agent.Places[0].Path + ")"
 		}
 	default:
-		c.Detail = fmt.Sprintf("%d sessions indexed; %s", agent.Sessions, strings.Join(places, "; "))
+		c.Detail = fmt.Sprintf("%s indexed; %s", several(int64(agent.Sessions), "session"), strings.Join(places, "; "))
 	}
 	return c
+}
+
+// several is a number of things.
+func several(n int64, thing string) string {
+	if n == 1 {
+		return "1 " + thing
+	}
+	return fmt.Sprintf("%d %ss", n, thing)
 }

@@ -219,7 +219,7 @@ func (f *fake) Close() error { return nil }
 func fixedPlaces() []Place {
 	return []Place{
 		{"Claude Code", []string{"/home/dev/.claude/projects"}},
-		{"VS Code Copilot Chat", []string{"/home/dev/.config/Code/User", "/home/dev/.codex/archived_sessions"}},
+		{"VS Code Copilot Chat", []string{"/home/dev/.config/Code/User", "/home/dev/.codex/archived_sessions", "/c", "/d", "/e"}},
 	}
 }
 

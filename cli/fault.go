@@ -114,7 +114,7 @@ func explain(ctx context.Context, err error) *fault {
 		if names := candidateLines(candidates(refused)); names != "" {
 			f.what += "\n" + names
 		}
-	case refused.Code == contract.CodeIndexFailed, refused.RPCCode == contract.RPCInternalError:
+	case refused.Code == contract.CodeIndexFailed, refused.Code == contract.CodePersistenceFailed, refused.RPCCode == contract.RPCInternalError:
 		if refused.Cause != nil && !strings.Contains(what, refused.Cause.Error()) {
 			f.what += ": " + refused.Cause.Error()
 		}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"strings"
 	"sync"
 	"time"
 
@@ -184,6 +185,9 @@ func (a *app) nothingAnywhere(ctx context.Context, service Service) error {
 	return silent(ExitNoMatch)
 }
 
+// placesShown is how many places of one agent are listed.
+const placesShown = 3
+
 func (s *screen) places(places []Place) {
 	out := *s
 	out.out, out.colour = s.err, s.errColour
@@ -191,6 +195,10 @@ func (s *screen) places(places []Place) {
 	out.line(span{text: "sessionls looked for sessions of these agents, here:"})
 	for _, place := range places {
 		for i, path := range place.Paths {
+			if i == placesShown {
+				out.line(span{text: strings.Repeat(" ", 24)}, span{fmt.Sprintf("and %d more (`sessionls doctor --json`)", len(place.Paths)-i), dim})
+				break
+			}
 			label := ""
 			if i == 0 {
 				label = cleanLine(place.Label)
