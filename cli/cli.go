@@ -45,7 +45,7 @@ func Main(ctx context.Context, opts Options) int {
 	}
 	a := &app{opts: opts, out: &checkedWriter{to: opts.Out}, parser: contract.Parser{}}
 	root := a.root()
-	root.SetArgs(opts.Args)
+	root.SetArgs(append([]string{}, opts.Args...)) // nil would mean the process's own
 	root.SetIn(opts.In)
 	root.SetOut(a.out)
 	root.SetErr(opts.Err)

@@ -20,20 +20,29 @@ const asProgram = "SESSIONLS_TEST_CLI"
 
 func TestMain(m *testing.M) {
 	if scenario := os.Getenv(asProgram); scenario != "" {
-		os.Exit(Main(context.Background(), Options{
-			Args: os.Args[1:], In: os.Stdin, Out: os.Stdout, Err: os.Stderr,
-			Version: Version{Version: "1.2.3", Commit: "abc", Go: "go1", OS: "linux", Arch: "amd64", SQLite: "3.0", FTS5: true},
-			Open: func(context.Context) (Service, error) {
-				if scenario == "unopenable" {
-					return nil, errors.New("no space left on device")
-				}
-				return newFake(scenario), nil
-			},
-			Serve: func(context.Context) int { fmt.Println("serving"); return 7 },
-			Now:   func() time.Time { return fixedNow },
-		}))
+		opts := options(scenario, os.Args[1:])
+		opts.In, opts.Out, opts.Err, opts.Getenv = os.Stdin, os.Stdout, os.Stderr, os.Getenv
+		os.Exit(Main(context.Background(), opts))
 	}
 	os.Exit(m.Run())
+}
+
+// options are those of a run over a fake service, with no input and without an
+// environment.
+func options(scenario string, args []string) Options {
+	return Options{
+		Args: args, In: strings.NewReader(""),
+		Version: Version{Version: "1.2.3", Commit: "abc", Go: "go1", OS: "linux", Arch: "amd64", SQLite: "3.0", FTS5: true},
+		Open: func(context.Context) (Service, error) {
+			if scenario == "unopenable" {
+				return nil, errors.New("no space left on device")
+			}
+			return newFake(scenario), nil
+		},
+		Serve:  func(context.Context) int { return 7 },
+		Now:    func() time.Time { return fixedNow },
+		Getenv: func(string) string { return "" },
+	}
 }
 
 var fixedNow = time.Date(2026, 3, 14, 12, 0, 0, 0, time.UTC)
@@ -236,24 +245,20 @@ type result struct {
 	code     int
 }
 
-// program is a run of the program, not started.
+// program is a run of the program as a process of its own, not started.
 func program(scenario string, args ...string) *exec.Cmd {
 	cmd := exec.Command(os.Args[0], args...)
 	cmd.Env = append(os.Environ(), asProgram+"="+scenario, "NO_COLOR=", "COLUMNS=")
 	return cmd
 }
 
-func run(t *testing.T, scenario string, args ...string) result {
-	t.Helper()
-	cmd := program(scenario, args...)
+// run runs a command line within the test.
+func run(scenario string, args ...string) result {
 	var out, errs bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &out, &errs
-	err := cmd.Run()
-	var exit *exec.ExitError
-	if err != nil && !errors.As(err, &exit) {
-		t.Fatal(err)
-	}
-	return result{out.String(), errs.String(), cmd.ProcessState.ExitCode()}
+	opts := options(scenario, args)
+	opts.Out, opts.Err = &out, &errs
+	code := Main(context.Background(), opts)
+	return result{out.String(), errs.String(), code}
 }
 
 // oneLine fails unless s is exactly one line without control characters.

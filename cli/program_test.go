@@ -77,7 +77,7 @@ func TestExitCodes(t *testing.T) {
 	} {
 		t.Run(strings.Join(append([]string{tc.scenario}, tc.args...), " "), func(t *testing.T) {
 			t.Parallel()
-			got := run(t, tc.scenario, tc.args...)
+			got := run(tc.scenario, tc.args...)
 			if got.code != tc.code || !strings.Contains(got.err, tc.err) {
 				t.Errorf("exit code %d, want %d; standard error:\n%s\nwants %q", got.code, tc.code, got.err, tc.err)
 			}
@@ -119,7 +119,7 @@ func TestFlagsBecomeTheRequest(t *testing.T) {
 		{[]string{"x", "-p", "/a/../b", "-p", `C:\x`}, `paths=["/b" "C:\\x"]`},
 		{[]string{"x", "--cursor", "abc"}, "cursor=abc "},
 	} {
-		got := run(t, "echo", append([]string{"search"}, tc.args...)...)
+		got := run("echo", append([]string{"search"}, tc.args...)...)
 		if !strings.Contains(got.err, tc.want) {
 			t.Errorf("%q:\n got %s\nwant %s", tc.args, got.err, tc.want)
 		}
@@ -128,7 +128,7 @@ func TestFlagsBecomeTheRequest(t *testing.T) {
 
 func TestConsentIsToldInOneLine(t *testing.T) {
 	for _, args := range [][]string{{"search", "tide"}, {"index"}, {"search", "tide", "--json"}} {
-		got := run(t, "undecided", args...)
+		got := run("undecided", args...)
 		if got.code != ExitAnswered {
 			t.Fatalf("%q: exit code %d: %s", args, got.code, got.err)
 		}
@@ -137,11 +137,11 @@ func TestConsentIsToldInOneLine(t *testing.T) {
 			t.Errorf("%q: %q", args, got.err)
 		}
 	}
-	if got := run(t, "ok", "search", "tide", "--json"); got.err != "" {
+	if got := run("ok", "search", "tide", "--json"); got.err != "" {
 		t.Errorf("decided, yet told: %q", got.err)
 	}
 	// Looking at the status decides nothing.
-	if got := run(t, "undecided", "status"); !strings.Contains(got.out, "not decided yet") || got.err != "" {
+	if got := run("undecided", "status"); !strings.Contains(got.out, "not decided yet") || got.err != "" {
 		t.Errorf("%q, %q", got.out, got.err)
 	}
 }
@@ -182,7 +182,7 @@ func TestJSONIsTheContractsAnswer(t *testing.T) {
 	} {
 		t.Run(strings.Join(tc.args, " "), func(t *testing.T) {
 			t.Parallel()
-			got := run(t, tc.scenario, append(tc.args, "--json")...)
+			got := run(tc.scenario, append(tc.args, "--json")...)
 			if got.code != tc.code {
 				t.Errorf("exit code %d, want %d: %s", got.code, tc.code, got.err)
 			}
@@ -287,7 +287,7 @@ func TestCompletion(t *testing.T) {
 		{[]string{"--color", ""}, []string{"auto", "always", "never"}},
 		{[]string{"sea"}, []string{"search"}},
 	} {
-		got := run(t, "ok", append([]string{"__complete"}, tc.args...)...)
+		got := run("ok", append([]string{"__complete"}, tc.args...)...)
 		var words []string
 		for line := range strings.SplitSeq(strings.TrimSpace(got.out), "\n") {
 			if word, _, _ := strings.Cut(line, "\t"); word != "" && !strings.HasPrefix(word, ":") {
@@ -299,7 +299,7 @@ func TestCompletion(t *testing.T) {
 		}
 	}
 	for _, shell := range shells() {
-		if got := run(t, "ok", "completion", shell); got.code != 0 || !strings.Contains(got.out, "__complete") {
+		if got := run("ok", "completion", shell); got.code != 0 || !strings.Contains(got.out, "__complete") {
 			t.Errorf("%s: exit code %d, %d bytes", shell, got.code, len(got.out))
 		}
 	}
@@ -310,7 +310,7 @@ func TestCompletion(t *testing.T) {
 func TestHelpTeaches(t *testing.T) {
 	root := (&app{opts: Options{}}).root()
 	for _, c := range root.Commands() {
-		got := run(t, "ok", c.Name(), "--help")
+		got := run("ok", c.Name(), "--help")
 		if got.code != 0 || !strings.Contains(got.out, "Usage:") || c.Short == "" {
 			t.Errorf("%s: exit code %d\n%s", c.Name(), got.code, got.out)
 		}
@@ -323,14 +323,14 @@ func TestHelpTeaches(t *testing.T) {
 			}
 		}
 	}
-	search := run(t, "ok", "search", "--help").out
+	search := run("ok", "search", "--help").out
 	for _, op := range operators() {
 		if !strings.Contains(search, op.name) {
 			t.Errorf("search --help does not explain %s", op.name)
 		}
 	}
-	golden(t, "help", run(t, "ok", "--help").out)
-	golden(t, "help-query", run(t, "ok", "help", "query").out)
+	golden(t, "help", run("ok", "--help").out)
+	golden(t, "help-query", run("ok", "help", "query").out)
 }
 
 func TestOutputThatCannotBeWritten(t *testing.T) {
