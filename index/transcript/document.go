@@ -69,6 +69,9 @@ func ReadDocument(ctx context.Context, r io.Reader, lists, skip []string,
 		if c, err = d.next(); err != nil {
 			return 0, torn(err)
 		}
+		if c == ',' || c == '}' || c == ']' || c == ':' {
+			return 0, fmt.Errorf("read document: %q where the value of %.40q belongs", c, key)
+		}
 		d.back()
 		if c == '[' && contains(lists, key) {
 			if err := d.list(ctx, key, elem); err != nil {

@@ -46,31 +46,32 @@ const (
 // else. Only the start counts: a person who quotes an envelope inside a prompt
 // is still found (matching.md rule 12).
 func Typed(text string) string {
+	var kept []string // what stood inside envelopes that hold the prompt
 	for {
 		t := strings.TrimLeftFunc(text, unicode.IsSpace)
+		if strings.HasPrefix(t, codexFiles) {
+			if i := strings.Index(t, codexRequest); i >= 0 {
+				text = t[i+len(codexRequest):]
+				continue
+			}
+			t = ""
+		}
 		for _, p := range openEnded {
 			if strings.HasPrefix(t, p) {
-				return ""
+				t = ""
 			}
-		}
-		if strings.HasPrefix(t, codexFiles) {
-			i := strings.Index(t, codexRequest)
-			if i < 0 {
-				return ""
-			}
-			text = t[i+len(codexRequest):]
-			continue
 		}
 		inside, rest, use, ok := cutWrapper(t)
 		if !ok {
-			return strings.TrimRightFunc(t, unicode.IsSpace)
+			if t = strings.TrimRightFunc(t, unicode.IsSpace); t != "" {
+				kept = append(kept, t)
+			}
+			return strings.Join(kept, "\n")
 		}
 		if use == keepInside {
-			rest = strings.TrimSpace(rest)
-			if rest = Typed(rest); rest != "" {
-				return strings.TrimSpace(inside) + "\n" + rest
+			if inside = strings.TrimSpace(inside); inside != "" {
+				kept = append(kept, inside)
 			}
-			return strings.TrimSpace(inside)
 		}
 		text = rest
 	}

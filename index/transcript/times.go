@@ -14,7 +14,8 @@ var earliest = time.Date(2015, 1, 1, 0, 0, 0, 0, time.UTC)
 // ParseTime reads a time stamp in any of the forms agents write: ISO 8601 with
 // or without zone, epoch seconds, milliseconds or microseconds, as a number or
 // as a string (formats.md §2.4: > 1e14 µs, > 1e11 ms, else s). The zero time
-// stands for anything unreadable, before 2015, or more than ten years ahead.
+// stands for anything unreadable, before 2015, or after the year 9000; what a
+// wrong clock said is kept, and left out of headers by Header.SawTime.
 func ParseTime(v jsonv.Value) time.Time {
 	if f, ok := v.Float(); ok {
 		return sane(FromEpoch(f))
