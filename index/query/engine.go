@@ -245,10 +245,15 @@ const everything = math.MaxInt - 1
 // list reads the rows of an expression that the event filter lets pass; see
 // pages.
 func (s *search) list(e store.Expr, budget int) (rows []int64, more bool, err error) {
-	if !s.marks.IsZero() {
-		e = store.All(e, s.marks)
+	return s.pages(s.marked(e), budget)
+}
+
+// marked adds what the event filter demands of a row's marks.
+func (s *search) marked(e store.Expr) store.Expr {
+	if s.marks.IsZero() {
+		return e
 	}
-	return s.pages(e, budget)
+	return store.All(e, s.marks)
 }
 
 // pages reads the rows of an expression, newest first: those of allowed sessions,

@@ -24,6 +24,7 @@ type posting struct {
 	tool bool
 	rows []int64
 	more bool
+	expr store.Expr // with the event filter's part
 }
 
 // phraseUnit stands for the phrase of all words in a row's mask.
@@ -72,7 +73,10 @@ func (s *search) postings() ([]posting, error) {
 				}
 				s.truncated = s.truncated || more
 				if len(rows) > 0 {
-					out = append(out, posting{i, form(f), st.tool, rows, more})
+					out = append(out, posting{i, form(f), st.tool, rows, more, s.marked(e)})
+				}
+				if more {
+					break // the word itself fills the budget; its other forms rank below it
 				}
 			}
 		}
@@ -85,7 +89,7 @@ func (s *search) postings() ([]posting, error) {
 				return nil, err
 			}
 			s.truncated = s.truncated || more
-			out = append(out, posting{phraseUnit, formExact, st.tool, rows, more})
+			out = append(out, posting{unit: phraseUnit, tool: st.tool, rows: rows, more: more})
 		}
 	}
 	return out, s.together(&out)
@@ -122,7 +126,7 @@ func (s *search) together(out *[]posting) error {
 		}
 		s.truncated = s.truncated || more
 		for _, i := range units {
-			*out = append(*out, posting{i, formLoose, st.tool, rows, false})
+			*out = append(*out, posting{unit: i, form: formLoose, tool: st.tool, rows: rows})
 		}
 	}
 	return nil
@@ -131,10 +135,11 @@ func (s *search) together(out *[]posting) error {
 // matching puts postings together to sessions.
 type matching struct {
 	s        *search
-	idf      []float64 // by unit
-	total    float64   // idf of all words
+	idf      []float64 // by unit, over rows
+	rarity   []float64 // by unit, over sessions
+	total    float64   // idf of all words that the index holds
 	need     int       // words that are not optional
-	average  float64   // terms of a row
+	lengths  store.Lengths
 	sessions map[int64]*found
 	order    []int64
 }
@@ -164,7 +169,8 @@ type scored struct {
 }
 
 func newMatching(s *search, lists []posting) *matching {
-	m := &matching{s: s, idf: make([]float64, len(s.plan.units)), sessions: map[int64]*found{}, average: 120}
+	m := &matching{s: s, idf: make([]float64, len(s.plan.units)), rarity: make([]float64, len(s.plan.units)),
+		lengths: s.snap.Spans.Lengths(), sessions: map[int64]*found{}}
 	rows := float64(s.snap.Spans.Rows())
 	df := make([]float64, len(m.idf))
 	for _, p := range lists {
@@ -182,9 +188,14 @@ func newMatching(s *search, lists []posting) *matching {
 		m.idf[i] = math.Log(1 + (rows-min(df[i], rows)+0.5)/(df[i]+0.5))
 	}
 	for _, i := range s.plan.words {
-		if !s.plan.units[i].optional {
+		u := &s.plan.units[i]
+		if u.optional {
+			continue
+		}
+		m.need++
+		if df[i] > 0 || len(u.pieces) > 0 {
+			// A word that nobody has must not make all others look slight.
 			m.total += m.idf[i]
-			m.need++
 		}
 	}
 	return m
@@ -241,17 +252,27 @@ const (
 	weightForm = 0.72 // inflected or completed, against the word itself
 )
 
-// BM25's constants; with b below the usual 0.75 because a long answer is not
-// a padded one.
+// BM25's constants for rows and for sessions, and the length in terms of an
+// average row. The row's b is below the usual 0.75 because a long answer is
+// not a padded one. Measured on LoCoMo (README): flat around these values.
 const (
-	k1 = 1.2
-	b  = 0.45
+	k1         = 1.2
+	rowB       = 0.45
+	sessionB   = 0.6
+	averageRow = 120
+)
+
+// Shares of a session's score: each further row counts rowDamp times the one
+// before, the session as a whole sessionShare.
+const (
+	rowDamp      = 0.35
+	sessionShare = 2.0
 )
 
 func (m *matching) add(row int64, info store.RowInfo, entries []uint64, lists []posting, have []hits) {
 	clear(have)
 	s := scored{row: row, head: info.Kind.Head(), tool: true}
-	norm := (k1 + 1) / (1 + k1*(1-b+b*info.Terms/m.average))
+	norm := (k1 + 1) / (1 + k1*(1-rowB+rowB*info.Terms/averageRow))
 	for _, x := range entries {
 		p := &lists[x&0xfff]
 		s.tool = s.tool && p.tool
@@ -366,72 +387,49 @@ func better(a, b *scored) bool {
 	return a.row > b.row
 }
 
-// completeSessions looks, for sessions that lack only words whose lists were
-// cut, whether they hold these words after all.
+// extraRows is how far beyond its budget a word's list is read to learn whether
+// sessions that hold the other words hold this one, too.
+const extraRows = 100_000
+
+// completeSessions reads on in lists that were cut, as far as a session lacks
+// nothing but such words. Rows found there only tell that the word is there.
 func (m *matching) completeSessions(lists []posting) error {
-	cut := map[int]bool{}
-	for _, p := range lists {
-		if p.more && p.unit != phraseUnit {
-			cut[p.unit] = true
-		}
-	}
-	if len(cut) == 0 || m.need < 2 {
+	if m.need < 2 {
 		return nil
 	}
-	looked := 0
-	for _, id := range m.order {
-		f := m.sessions[id]
-		lacks, only := 0, true
-		for _, i := range m.s.plan.words {
-			if u := &m.s.plan.units[i]; !u.optional && f.units[i].exact+f.units[i].loose == 0 {
-				lacks++
-				only = only && cut[i]
-			}
-		}
-		if lacks == 0 || !only || lacks == m.need {
-			continue
-		}
-		if looked++; looked > maxLooks {
-			m.s.truncated = true
-			return nil
-		}
-		if err := m.complete(f); err != nil {
-			return err
+	cut := map[int][]posting{}
+	for _, p := range lists {
+		if p.more && p.unit != phraseUnit {
+			cut[p.unit] = append(cut[p.unit], p)
 		}
 	}
-	return nil
-}
-
-// maxLooks bounds the sessions that completeSessions asks the index about.
-const maxLooks = 300
-
-func (m *matching) complete(f *found) error {
-	for _, i := range m.s.plan.words {
-		u := &m.s.plan.units[i]
-		if u.optional || f.units[i].exact+f.units[i].loose > 0 {
+	if len(cut) == 0 {
+		return nil
+	}
+	lacking := map[int]map[int64]*found{}
+	for _, id := range m.order {
+		f := m.sessions[id]
+		var lacks []int
+		only := true
+		for _, i := range m.s.plan.words {
+			if u := &m.s.plan.units[i]; !u.optional && f.units[i].exact+f.units[i].loose == 0 {
+				lacks = append(lacks, i)
+				only = only && cut[i] != nil
+			}
+		}
+		if !only || len(lacks) == m.need {
 			continue
 		}
-		for _, st := range m.s.plan.streams {
-			e := store.Any(u.exact(st), u.loose(st))
-			if !m.s.marks.IsZero() {
-				e = store.All(e, m.s.marks)
+		for _, i := range lacks {
+			if lacking[i] == nil {
+				lacking[i] = map[int64]*found{}
 			}
-			var err error
-			m.s.snap.Spans.Of(f.id, func(first, end int64) {
-				if err != nil || f.units[i].loose > 0 {
-					return
-				}
-				var rows []int64
-				rows, err = m.s.snap.Rows(m.s.ctx, e, first, end, 1)
-				if len(rows) > 0 {
-					w := weightTalk
-					if st.tool {
-						w = weightTool
-					}
-					f.units[i] = hits{loose: 1, weight: w * weightForm}
-				}
-			})
-			if err != nil {
+			lacking[i][id] = f
+		}
+	}
+	for _, i := range m.s.plan.words {
+		for _, p := range cut[i] {
+			if err := m.readOn(p, lacking[i]); err != nil {
 				return err
 			}
 		}
@@ -439,9 +437,37 @@ func (m *matching) complete(f *found) error {
 	return nil
 }
 
+// readOn looks for sessions in the rest of a list.
+func (m *matching) readOn(p posting, want map[int64]*found) error {
+	before := p.rows[len(p.rows)-1]
+	for read := 0; read < extraRows && len(want) > 0; {
+		rows, err := m.s.snap.Rows(m.s.ctx, p.expr, math.MinInt64, before, extraRows/4)
+		if err != nil {
+			return err
+		}
+		for _, r := range rows {
+			info, ok := m.s.snap.Spans.At(r)
+			if f := want[info.Session]; ok && f != nil && m.s.passes(info) {
+				w := weightTalk
+				if p.tool {
+					w = weightTool
+				}
+				f.units[p.unit] = hits{loose: 1, weight: w * weightForm}
+				delete(want, info.Session)
+			}
+		}
+		if len(rows) < extraRows/4 {
+			return nil
+		}
+		read += len(rows)
+		before = rows[len(rows)-1]
+	}
+	return nil
+}
+
 // minCover is the share of the words' weight that a session must hold to be
 // listed at all, where there are several words.
-const minCover = 0.25
+const minCover = 0.15
 
 // rank orders the sessions.
 func (m *matching) rank() error {
@@ -449,6 +475,7 @@ func (m *matching) rank() error {
 	if err != nil {
 		return err
 	}
+	m.rate()
 	best := tierNone
 	tiers := map[int64]tier{}
 	for _, id := range m.order {
@@ -478,6 +505,20 @@ func (m *matching) rank() error {
 	}
 	slices.SortFunc(m.s.ranked, bestFirst)
 	return m.s.exactFirst()
+}
+
+// rate finds how rare each unit is among sessions.
+func (m *matching) rate() {
+	all := float64(len(m.lengths.Session))
+	for i := range m.rarity {
+		df := 0.0
+		for _, f := range m.sessions {
+			if f.units[i].exact+f.units[i].loose > 0 {
+				df++
+			}
+		}
+		m.rarity[i] = math.Log(1 + (max(all-df, 0)+0.5)/(df+0.5))
+	}
 }
 
 func bestFirst(a, b ranked) int {
@@ -524,7 +565,8 @@ func (m *matching) judge(f *found) (t tier, score float64, ok bool) {
 		}
 		cover += m.idf[i] * share
 		n := float64(h.exact) + weightForm*float64(h.loose)
-		body += m.idf[i] * share * h.weight * (n / (n + 1.5))
+		size := 1 - sessionB + sessionB*m.lengths.Session[f.id]/m.lengths.Average
+		body += m.rarity[i] * share * (k1 + 1) * n / (n + k1*size)
 	}
 	if len(f.rows) == 0 || m.need > 2 && cover < minCover*m.total || cover == 0 && !f.rows[0].phrase {
 		return 0, 0, false
@@ -541,9 +583,9 @@ func (m *matching) judge(f *found) (t tier, score float64, ok bool) {
 	damp := 1.0
 	for _, r := range f.rows {
 		score += damp * r.score
-		damp *= 0.35
+		damp *= rowDamp
 	}
-	score += 0.7*body + 0.8*cover
+	score += sessionShare * body
 	// Steps are whole numbers; the score moves inside the lower half of one,
 	// the upper half is for character-exact phrases.
 	return t, float64(t) + exactBonus*score/(score+30), true

@@ -57,9 +57,7 @@ func newPlan(q *parsed, scope contract.Scope) *plan {
 			u.literal = analysis.NewLiteral(w.literal)
 		default:
 			u.complete = last && q.typing && w.Open
-			if len(w.Terms) == 1 && !w.SideOnly {
-				u.variants = analysis.Variants(w.Terms[0])
-			}
+			u.variants = inflections(w.Word)
 		}
 		if !u.optional {
 			content++
@@ -188,4 +186,18 @@ func lower(list []string) []string {
 		out[i] = strings.ToLower(s)
 	}
 	return out
+}
+
+// inflections are other forms of an English word: those of the same stem, and
+// the word without the 's of a possessive.
+func inflections(w analysis.Word) []string {
+	switch {
+	case w.SideOnly:
+		return nil
+	case len(w.Terms) == 1:
+		return analysis.Variants(w.Terms[0])
+	case len(w.Terms) == 2 && w.Terms[1] == "s" && (strings.HasSuffix(w.Text, "'s") || strings.HasSuffix(w.Text, "’s")):
+		return append([]string{w.Terms[0]}, analysis.Variants(w.Terms[0])...)
+	}
+	return nil
 }

@@ -20,6 +20,13 @@ type Reader struct {
 
 	mu    sync.Mutex
 	spans *Spans
+	times times
+}
+
+// times are the sessions' update times at a generation.
+type times struct {
+	generation int64
+	at         map[int64]int64
 }
 
 // OpenReader opens the index read-only; it must exist.
@@ -60,6 +67,7 @@ func (r *Reader) Close() error {
 // Snapshot is one consistent view of the index. It holds a connection and pins
 // the log, so it is short-lived: close it as soon as the answer is built.
 type Snapshot struct {
+	r          *Reader
 	tx         *sql.Tx
 	Generation int64
 	Identity   string
@@ -72,7 +80,7 @@ func (r *Reader) Snapshot(ctx context.Context) (*Snapshot, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read the index: %w", err)
 	}
-	s := &Snapshot{tx: tx}
+	s := &Snapshot{r: r, tx: tx}
 	var deletes int64
 	err = tx.QueryRowContext(ctx, `SELECT (SELECT value FROM meta WHERE key='generation'), (SELECT value FROM meta WHERE key='identity'), (SELECT value FROM meta WHERE key='span_deletes')`).
 		Scan(&s.Generation, &s.Identity, &deletes)

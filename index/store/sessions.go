@@ -305,8 +305,14 @@ func (s *Snapshot) querySessions(ctx context.Context, tail string, args ...any) 
 }
 
 // Updated is the update time of sessions, for sorting: epoch milliseconds;
-// sessions without are left out.
+// sessions without are left out. The map is shared: it must not be changed.
 func (s *Snapshot) Updated(ctx context.Context) (map[int64]int64, error) {
+	s.r.mu.Lock()
+	have := s.r.times
+	s.r.mu.Unlock()
+	if have.at != nil && have.generation == s.Generation {
+		return have.at, nil
+	}
 	rows, err := s.tx.QueryContext(ctx, `SELECT id, updated FROM session WHERE updated IS NOT NULL`)
 	if err != nil {
 		return nil, fmt.Errorf("read session times: %w", err)
@@ -320,7 +326,15 @@ func (s *Snapshot) Updated(ctx context.Context) (map[int64]int64, error) {
 		}
 		out[id] = at
 	}
-	return out, rows.Err()
+	if err := rows.Err(); err != nil {
+		return nil, fmt.Errorf("read session times: %w", err)
+	}
+	s.r.mu.Lock()
+	if s.r.times.generation < s.Generation {
+		s.r.times = times{s.Generation, out}
+	}
+	s.r.mu.Unlock()
+	return out, nil
 }
 
 // Copies counts the sessions that carry a copy of an event of this session:

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"sort"
+	"sync"
 
 	"github.com/sessionls/sessionls/index/transcript"
 )
@@ -18,6 +19,33 @@ type Spans struct {
 	info    [][]byte
 	rows    int64
 	deletes int64
+
+	lengths func() Lengths
+}
+
+// Lengths are the sizes of sessions in terms of searchable text.
+type Lengths struct {
+	Session map[int64]float64
+	Average float64
+}
+
+// Lengths gives the size of every session; it is counted once for a state of
+// the index.
+func (s *Spans) Lengths() Lengths { return s.lengths() }
+
+func (s *Spans) count() Lengths {
+	l := Lengths{Session: make(map[int64]float64, len(s.first))}
+	var total float64
+	for i, id := range s.session {
+		var n float64
+		for k := 1; k < len(s.info[i]); k += 2 {
+			n += lengths[s.info[i][k]]
+		}
+		l.Session[id] += n
+		total += n
+	}
+	l.Average = max(1, total/float64(max(1, len(l.Session))))
+	return l
 }
 
 // RowInfo is what is known of a row without reading its text.
@@ -88,16 +116,12 @@ func (s *Spans) Each(f func(row int64, info RowInfo)) {
 	}
 }
 
-// load brings the cached spans up to the snapshot. Spans never change; new
+// loadSpans brings the cached spans up to the snapshot. Spans never change; new
 // ones come below (bulk) or above (live), so only those are read unless some
 // were deleted.
 func loadSpans(ctx context.Context, tx *sql.Tx, cached *Spans, deletes int64) (*Spans, error) {
-	if cached == nil || cached.deletes != deletes {
-		s := &Spans{deletes: deletes}
-		return s, s.read(ctx, tx, math.MinInt64, math.MaxInt64)
-	}
-	if len(cached.first) == 0 {
-		s := &Spans{deletes: deletes}
+	if cached == nil || cached.deletes != deletes || len(cached.first) == 0 {
+		s := newSpans(deletes)
 		return s, s.read(ctx, tx, math.MinInt64, math.MaxInt64)
 	}
 	low, high := cached.first[0], cached.first[len(cached.first)-1]
@@ -111,12 +135,18 @@ func loadSpans(ctx context.Context, tx *sql.Tx, cached *Spans, deletes int64) (*
 	if len(below.first)+len(above.first) == 0 {
 		return cached, nil
 	}
-	return &Spans{
-		first:   concat(below.first, cached.first, above.first),
-		session: concat(below.session, cached.session, above.session),
-		info:    concat(below.info, cached.info, above.info),
-		rows:    below.rows + cached.rows + above.rows, deletes: deletes,
-	}, nil
+	s := newSpans(deletes)
+	s.first = concat(below.first, cached.first, above.first)
+	s.session = concat(below.session, cached.session, above.session)
+	s.info = concat(below.info, cached.info, above.info)
+	s.rows = below.rows + cached.rows + above.rows
+	return s, nil
+}
+
+func newSpans(deletes int64) *Spans {
+	s := &Spans{deletes: deletes}
+	s.lengths = sync.OnceValue(s.count)
+	return s
 }
 
 func concat[T any](a, b, c []T) []T {
