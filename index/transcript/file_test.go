@@ -1,0 +1,194 @@
+package transcript
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/klauspost/compress/zstd"
+)
+
+func write(t *testing.T, path, text string) {
+	t.Helper()
+	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func openFile(t *testing.T, path string) *File {
+	t.Helper()
+	f, err := OpenFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { f.Close() })
+	return f
+}
+
+func TestOpenFile(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "a")
+	write(t, path, "hello")
+	if f := openFile(t, path); f.Size != 5 || f.Info.Size() != 5 {
+		t.Errorf("size %d", f.Size)
+	}
+	if _, err := OpenFile(filepath.Join(dir, "none")); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("missing file: %v", err)
+	}
+	if _, err := OpenFile(dir); err == nil {
+		t.Error("a folder was opened")
+	}
+}
+
+// A file is read on only where what was read before is still in place.
+func TestContinues(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "a.jsonl")
+	old := strings.Repeat("{\"line\":\"of the first reading\"}\n", 1000)
+	write(t, path, old)
+	cp := &Checkpoint{State: []byte("{}")}
+	if err := openFile(t, path).Mark(cp, int64(len(old))); err != nil {
+		t.Fatal(err)
+	}
+	edit := func(at int, text string) string { return old[:at] + text + old[at+len(text):] }
+	for _, c := range []struct {
+		name, now string
+		want      bool
+	}{
+		{"unchanged", old, true}, {"grown", old + "more", true}, {"truncated", old[:500], false}, {"truncated and grown again", old[:500] + strings.Repeat("x", 40000), false},
+		{"head rewritten", edit(10, "XXXX"), false}, {"end rewritten", edit(len(old)-30, "XXXX"), false}, {"emptied", "", false},
+	} {
+		write(t, path, c.now)
+		if got := openFile(t, path).Continues(cp); got != c.want {
+			t.Errorf("%s: %v", c.name, got)
+		}
+	}
+	write(t, path, old)
+	f := openFile(t, path)
+	for name, cp := range map[string]*Checkpoint{"none": nil, "no state": {Offset: cp.Offset, Head: cp.Head, Tail: cp.Tail}, "nothing read": {State: []byte("{}")}, "negative": {Offset: -1, State: []byte("{}")}} {
+		if f.Continues(cp) {
+			t.Errorf("%s: continued", name)
+		}
+	}
+}
+
+func TestSignature(t *testing.T) {
+	dir := t.TempDir()
+	path, beside := filepath.Join(dir, "a"), filepath.Join(dir, "b")
+	write(t, path, "hello")
+	sig := func() string {
+		info, err := os.Stat(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return Signature(info, beside)
+	}
+	seen := []string{sig()}
+	if sig() != seen[0] {
+		t.Error("it differs though nothing changed")
+	}
+	past := time.Now().Add(-time.Hour)
+	for name, change := range map[string]func(){
+		"size": func() { write(t, path, "hello again") }, "time": func() { _ = os.Chtimes(path, past, past) }, "companion": func() { write(t, beside, "x") },
+		"companion's size": func() { write(t, beside, "xyz") }, "replaced": func() { write(t, path+".new", "hello again"); _ = os.Rename(path+".new", path) },
+	} {
+		change()
+		if now := sig(); slices.Contains(seen, now) {
+			t.Errorf("%s: not noticed", name)
+		} else {
+			seen = append(seen, now)
+		}
+	}
+	info, _ := os.Stat(path)
+	link := filepath.Join(dir, "link")
+	if err := os.Symlink(path, link); err != nil {
+		t.Skip(err)
+	}
+	same, _ := os.Stat(link)
+	other, _ := os.Stat(beside)
+	if FileID(info) != FileID(same) || FileID(info) == FileID(other) {
+		t.Errorf("ids %q %q %q", FileID(info), FileID(same), FileID(other))
+	}
+}
+
+func TestAbsolute(t *testing.T) {
+	for _, c := range []struct{ cwd, path, want string }{
+		{"/w/loom", "a.go", "/w/loom/a.go"}, {"/w/loom", "./x/../a.go", "/w/loom/a.go"}, {"/w/loom", "/etc/hosts", "/etc/hosts"}, {"/w/loom", "", ""}, {"", "a.go", "a.go"},
+		{"/w/loom", "~/a.go", "~/a.go"}, {"/w/loom", "https://x.example/a", "https://x.example/a"}, {"/w/loom", `C:\x\a.go`, `C:\x\a.go`}, {`C:\w`, "a.go", `C:\w\a.go`},
+		{`C:\w\`, "a.go", `C:\w\a.go`}, {"/w", `\\host\share\a`, `\\host\share\a`}, {"/w", "c:/x", "c:/x"},
+	} {
+		if got := Absolute(c.cwd, c.path); got != c.want {
+			t.Errorf("Absolute(%q, %q) = %q, want %q", c.cwd, c.path, got, c.want)
+		}
+	}
+}
+
+func TestEnv(t *testing.T) {
+	e := Env{Getenv: func(k string) string {
+		return map[string]string{"ABS": "/x", "REL": "x/y", "WIN": `D:\x`, "DOT": "."}[k]
+	}}
+	for k, want := range map[string]string{"ABS": "/x", "REL": "", "WIN": `D:\x`, "DOT": "", "NONE": ""} {
+		if got := e.Var(k); got != want {
+			t.Errorf("%s: %q", k, got)
+		}
+	}
+	if (Env{}).Var("ABS") != "" || (Env{}).Time().IsZero() {
+		t.Error("the zero Env is unusable")
+	}
+}
+
+func TestHeaderLists(t *testing.T) {
+	var h Header
+	for range 3 {
+		for i := range 100 {
+			h.Warn(strings.Repeat("w", i))
+			h.SawModel(strings.Repeat("m", i))
+			h.SawCWD(strings.Repeat("/d", i))
+		}
+	}
+	if len(h.Warnings) != MaxWarnings || len(h.Models) != 64 || len(h.CWDs) != 64 || h.CWD != "/d" || h.Model != strings.Repeat("m", 99) || slices.Contains(h.CWDs, "/d") {
+		t.Errorf("%d warnings, %d models, %d folders, first %q, last model %d", len(h.Warnings), len(h.Models), len(h.CWDs), h.CWD, len(h.Model))
+	}
+}
+
+// Concatenated frames are one stream; a torn last one gives what it holds,
+// then an error; a frame that asks for too much memory is refused.
+func TestZstdReader(t *testing.T) {
+	pack := func(text string, opts ...zstd.EOption) []byte {
+		w, err := zstd.NewWriter(nil, opts...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer w.Close()
+		return w.EncodeAll([]byte(text), nil)
+	}
+	read := func(b []byte) (string, error) {
+		r, err := NewZstdReader(bytes.NewReader(b))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer r.Close()
+		text, err := io.ReadAll(r)
+		return string(text), err
+	}
+	one, two := pack("one\n"), pack("two\n")
+	if got, err := read(slices.Concat(one, two)); got != "one\ntwo\n" || err != nil {
+		t.Errorf("two frames: %q, %v", got, err)
+	}
+	if got, err := read(slices.Concat(one, two[:len(two)-6])); !strings.HasPrefix(got, "one\n") || err == nil {
+		t.Errorf("torn frame: %q, %v", got, err)
+	}
+	if _, err := read([]byte("no zstd at all")); err == nil {
+		t.Error("text was decompressed")
+	}
+	// A frame by hand: window of 2^29 bytes, one raw block of one byte.
+	if _, err := read([]byte("\x28\xb5\x2f\xfd\x00\x98\x09\x00\x00x")); err == nil {
+		t.Error("a frame with a window of 512 MB was accepted")
+	}
+}
