@@ -13,15 +13,6 @@ import (
 
 func ptr[T any](v T) *T { return &v }
 
-func at(t *testing.T, s string) *contract.Instant {
-	t.Helper()
-	var i contract.Instant
-	if err := json.Unmarshal([]byte(`"`+s+`"`), &i); err != nil {
-		t.Fatal(err)
-	}
-	return &i
-}
-
 // TestParseSearchSessions has one row per rule about requests that are good;
 // want changes the request that has every default.
 func TestParseSearchSessions(t *testing.T) {

@@ -25,7 +25,6 @@ type world struct {
 	paths index.Paths
 	vars  map[string]string
 	now   func() time.Time
-	log   strings.Builder
 }
 
 func newWorld(t *testing.T) *world {

@@ -149,7 +149,6 @@ type found struct {
 	id    int64
 	rows  []scored
 	units []hits // by unit
-	best  scored
 	count int
 }
 

@@ -141,11 +141,10 @@ func (d *document) value() (jsonv.Value, error) {
 	}
 	s := jsonv.NewShrinker(d.lim, false, d.buf)
 	for {
-		b, err := d.r.Peek(1)
-		if err != nil {
+		if _, err := d.r.Peek(1); err != nil {
 			return nil, err
 		}
-		b, _ = d.r.Peek(d.r.Buffered())
+		b, _ := d.r.Peek(d.r.Buffered())
 		n, done := s.Feed(b)
 		if n == 0 && !done {
 			return nil, errors.New("read document: a value is missing")

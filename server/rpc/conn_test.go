@@ -216,8 +216,8 @@ func TestErrorsOnTheWire(t *testing.T) {
 	}
 	s := initialized(t, rpc.Options{}, handler{call: func(_ context.Context, method string, _ json.RawMessage) (json.RawMessage, error) {
 		if method == "panic" {
-			var m map[string]int
-			m["x"] = 1
+			var list []int
+			list[len(method)] = 1
 		}
 		return nil, errs[method]
 	}})

@@ -35,12 +35,12 @@ type store interface {
 
 // session is what a store's session record says.
 type session struct {
-	id, title, dir, version, format string
-	parent, fork, forkMessage       string
-	revertMessage, revertPart       string
-	created                         time.Time
-	archived                        bool
-	depth                           int
+	id, title, dir, format    string
+	parent, fork, forkMessage string
+	revertMessage, revertPart string
+	created                   time.Time
+	archived                  bool
+	depth                     int
 }
 
 // builder turns the records of one session into events and its header.
