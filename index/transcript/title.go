@@ -67,14 +67,19 @@ var strength = map[TitleSource]int{"": 0, TitleFallback: 1, TitleReply: 2, Title
 // ones the first prompt or reply stays, while the latest name that a person or
 // the agent gave wins.
 func (h *Header) SetTitle(text string, from TitleSource) {
-	text = CleanTitle(text)
-	if text == "" {
+	if !h.WantsTitle(from) {
 		return
 	}
-	have, now := strength[h.TitleSource], strength[from]
-	if now > have || now == have && now >= strength[TitleAgent] {
+	if text = CleanTitle(text); text != "" {
 		h.Title, h.TitleSource = text, from
 	}
+}
+
+// WantsTitle reports whether a title from this source could still become the
+// header's; deriving one from every message of a session costs time.
+func (h *Header) WantsTitle(from TitleSource) bool {
+	have, now := strength[h.TitleSource], strength[from]
+	return now > have || now == have && now >= strength[TitleAgent]
 }
 
 // FinishTitle makes sure that the title is not empty: project and date, else

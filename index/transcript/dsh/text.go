@@ -23,7 +23,9 @@ func (l *log) userMessage(d jsonv.Value, replaces bool, e *transcript.Event) {
 	e.Role = transcript.RoleUser
 	if text = transcript.Typed(text); text != "" {
 		e.Parts = prose(text)
-		l.Header.SetTitle(transcript.PromptTitle(text), transcript.TitlePrompt)
+		if l.Header.WantsTitle(transcript.TitlePrompt) {
+			l.Header.SetTitle(transcript.PromptTitle(text), transcript.TitlePrompt)
+		}
 	}
 	e.Message = text != "" || d.Get("content").Len() > 0 && hasImage(d.Get("content"))
 }
@@ -45,7 +47,9 @@ func (l *log) assistantMessage(d jsonv.Value, e *transcript.Event) {
 	text := clean(blocks(m.Get("content"), 0))
 	if text != "" {
 		e.Parts = prose(text)
-		l.Header.SetTitle(transcript.PromptTitle(text), transcript.TitleReply)
+		if l.Header.WantsTitle(transcript.TitleReply) {
+			l.Header.SetTitle(transcript.PromptTitle(text), transcript.TitleReply)
+		}
 	}
 	m.Get("content").Elems(func(_ int, b jsonv.Value) bool {
 		if b.Get("type").IsStr("tool-call") {

@@ -155,7 +155,7 @@ func (p *partView) finish() {
 		if !e.Message && p.asksCompaction {
 			e.Type, e.Surface = transcript.TypeCompactBoundary, transcript.LogOnly
 		}
-		if text != "" {
+		if text != "" && p.b.h.WantsTitle(transcript.TitlePrompt) {
 			p.b.h.SetTitle(transcript.PromptTitle(text), transcript.TitlePrompt)
 		}
 	case transcript.RoleAssistant:
@@ -163,7 +163,7 @@ func (p *partView) finish() {
 		e.Message = text != "" || p.answered
 		if m.summary {
 			e.Type, e.Message = transcript.TypeCompaction, false
-		} else if text != "" {
+		} else if text != "" && p.b.h.WantsTitle(transcript.TitleReply) {
 			p.b.h.SetTitle(transcript.PromptTitle(text), transcript.TitleReply)
 		}
 	default:

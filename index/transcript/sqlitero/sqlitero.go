@@ -131,7 +131,7 @@ func dsn(path string, m mode) string {
 	case copied:
 		access = "mode=rw"
 	}
-	return "file://" + (&url.URL{Path: p}).EscapedPath() + "?" + access + fmt.Sprintf("&_query_only=1&_busy_timeout=%d&_cache_size=-8192", busyTimeout)
+	return "file://" + (&url.URL{Path: p}).EscapedPath() + "?" + access + fmt.Sprintf("&_query_only=1&_busy_timeout=%d&_cache_size=-8192&_stmt_cache_size=16", busyTimeout)
 }
 
 // Close ends the connection and removes the private copy, if there was one.
