@@ -27,6 +27,9 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
+// noWait spares each process the second that the race detector waits at its end.
+const noWait = "GORACE=atexit_sleep_ms=0"
+
 // machine is a user's home and what sessionls keeps.
 type machine struct{ home, own string }
 
@@ -52,7 +55,7 @@ type outcome struct {
 func (m machine) run(t *testing.T, stdin string, args ...string) outcome {
 	t.Helper()
 	cmd := exec.Command(os.Args[0], args...)
-	cmd.Env = []string{asProgram + "=1", "HOME=" + m.home, "SESSIONLS_HOME=" + m.own, "PATH=" + os.Getenv("PATH")}
+	cmd.Env = []string{asProgram + "=1", "HOME=" + m.home, "SESSIONLS_HOME=" + m.own, noWait}
 	cmd.Dir = m.home
 	cmd.Stdin = strings.NewReader(stdin)
 	var out, errs bytes.Buffer
@@ -264,7 +267,7 @@ func TestNoHome(t *testing.T) {
 	for _, home := range []string{"", "relative"} {
 		m := newMachine(t, true)
 		cmd := exec.Command(os.Args[0], "search", "tide")
-		cmd.Env = []string{asProgram + "=1", "HOME=" + home, "SESSIONLS_HOME=" + m.own}
+		cmd.Env = []string{asProgram + "=1", "HOME=" + home, "SESSIONLS_HOME=" + m.own, noWait}
 		cmd.Dir = m.home
 		out, err := cmd.CombinedOutput()
 		if cmd.ProcessState.ExitCode() != 4 || !strings.Contains(string(out), "set HOME") {
