@@ -257,24 +257,41 @@ func TestCopiesOfOneSession(t *testing.T) {
 	}
 }
 
-func TestCopyIsReadWhenTheBetterOneFails(t *testing.T) {
-	w := newWorld(t)
-	fake := newFake("one", "two")
-	w.write("one/a.fake", "session-a\nshared plover\n")
-	w.write("two/long.fake", "session-a\nshared plover\n!fail it is all broken\n")
-	s := w.enabled(fake)
-	w.reconcile(s)
-	w.reconcile(s)
-	if got := w.hits(s, "plover"); got != "session-a" {
-		t.Errorf("plover: %q", got)
-	}
-	for range 4 {
-		w.reconcile(s)
-	}
-	fake.taken()
-	w.reconcile(s)
-	if got := fake.taken(); got != "" {
-		t.Errorf("read %q although nothing changed", got)
+func TestCopyIsReadWhenTheBetterOneGivesNothing(t *testing.T) {
+	for _, line := range []string{"!fail it is all broken", "!panic it is all broken", "!empty"} {
+		t.Run(line, func(t *testing.T) {
+			w := newWorld(t)
+			fake := newFake("one", "two", "three")
+			w.write("one/a.fake", "session-a\nshared plover\n")
+			w.write("two/best.fake", "session-a\nshared plover\nand much more of it\n"+line+"\n")
+			w.write("three/second.fake", "session-a\nshared plover\n"+line+"\n")
+			s := w.enabled(fake)
+			if got := w.fresh(s, "plover"); got != "session-a" {
+				t.Errorf("plover, in the first pass: %q", got)
+			}
+			if got := fake.taken(); got != "best second a" {
+				t.Errorf("read %q, want each copy until one gives the session", got)
+			}
+			for range 4 {
+				w.reconcile(s)
+			}
+			fake.taken()
+			w.reconcile(s)
+			if got := fake.taken(); got != "" {
+				t.Errorf("read %q although nothing changed", got)
+			}
+			w.append("one/a.fake", "and a heron\n")
+			if got := w.fresh(s, "heron"); got != "session-a" {
+				t.Errorf("heron, appended to the copy that is read: %q", got)
+			}
+			w.write("two/best.fake", "session-a\nshared plover\nmended, with much more kestrel in it than before\n")
+			if got := w.fresh(s, "kestrel"); got != "session-a" {
+				t.Errorf("kestrel, in the mended best copy: %q", got)
+			}
+			if st := w.status(s); st.Sessions != 1 || st.Events != 2 {
+				t.Errorf("%d sessions, %d events", st.Sessions, st.Events)
+			}
+		})
 	}
 }
 

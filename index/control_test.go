@@ -351,9 +351,30 @@ func TestShow(t *testing.T) {
 	if c, ok := e.Candidates.([]index.Candidate); !ok || len(c) != 2 || c[0].SessionID != "session-abcdef" {
 		t.Errorf("candidates %+v", e.Candidates)
 	}
-	for _, n := range []contract.SessionName{name("session-nope"), name("session"), {SessionID: "session-abcdef", Agent: "codex"}} {
+	for _, n := range []contract.SessionName{name("session-nope"), name("SESSION-ABCD"), name("session"), {SessionID: "session-abcdef", Agent: "codex"}} {
 		_, err = s.Resolve(context.Background(), n)
 		failed(t, err, contract.CodeSessionNotFound)
+	}
+}
+
+func TestOneIDWithTwoAgents(t *testing.T) {
+	w := newWorld(t)
+	w.write("one/a.fake", "session-a\nthe plover nests\n")
+	w.write("two/a.fake", "session-a\nthe heron waits\n")
+	one, two := newFake("one"), newFake("two")
+	two.agent = "codex"
+	s := w.enabled(one, two)
+	w.reconcile(s)
+	_, err := s.Resolve(context.Background(), contract.SessionName{SessionID: "session-a"})
+	failed(t, err, contract.CodeSourceConflict)
+	h, err := s.Resolve(context.Background(), contract.SessionName{SessionID: "session-a", Agent: "codex"})
+	if w.must(err); h.Agent != "codex" || h.SourcePath != w.path("two/a.fake") {
+		t.Errorf("header %+v", h)
+	}
+	w.append("one/a.fake", "more\n") // must not take the other's events
+	w.reconcile(s)
+	if got := w.hits(s, "heron plover"); got != "session-a session-a" {
+		t.Errorf("found %q", got)
 	}
 }
 

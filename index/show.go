@@ -3,6 +3,7 @@ package index
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 	"time"
 
@@ -55,6 +56,11 @@ func (s *Service) resolve(ctx context.Context, snap *store.Snapshot, name contra
 	if err != nil {
 		return nil, err
 	}
+	// The database compares prefixes without regard to case.
+	list = slices.DeleteFunc(list, func(x *store.Session) bool {
+		exact, prefix := name.Match(x.Agent, x.SID)
+		return !exact && !prefix
+	})
 	switch len(list) {
 	case 1:
 		return list[0], nil

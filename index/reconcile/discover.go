@@ -20,6 +20,7 @@ type found struct {
 	env    transcript.Env
 	known  *known
 	group  []*found // the copies of its session, itself included; nil if alone
+	tried  bool     // read in this pass, or about to be
 }
 
 // place is a root while the pass looks at it.

@@ -197,16 +197,39 @@ func (f *found) failing() bool {
 	return f.known != nil && f.known.state == store.StateFailed && f.known.signature == f.Signature
 }
 
-// chosen is the copy of a session that is read: the best one that can be.
+// barren reports whether the source is known to give no session as it is now:
+// it failed or holds no conversation.
+func (f *found) barren() bool {
+	k := f.known
+	return k != nil && k.signature == f.Signature && (k.state == store.StateFailed || k.state == store.StateEmpty && k.version == f.reader.Version() && !strings.HasPrefix(k.note, excludedMark))
+}
+
+// chosen is the copy of a session that is read: the best one that gives it.
 func chosen(group []*found) *found {
 	best := group[0]
 	for _, f := range group[1:] {
-		if a, b := f.failing(), best.failing(); a != b {
+		if a, b := f.barren(), best.barren(); a != b {
 			if b {
 				best = f
 			}
 		} else if f.Better(best.Source) {
 			best = f
+		}
+	}
+	return best
+}
+
+// stead is the copy to be read instead of one that was read in vain, nil if
+// there is none or another one provides the session already.
+func (f *found) stead() *found {
+	var best *found
+	for _, o := range f.group {
+		switch {
+		case o.tried || o.barren():
+		case o.known != nil && o.known.state == store.StateRead && o.known.signature == o.Signature:
+			return nil
+		case best == nil || o.Better(best.Source):
+			best = o
 		}
 	}
 	return best

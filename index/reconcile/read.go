@@ -23,9 +23,27 @@ const (
 	bulkBytes = 16 << 20
 )
 
-// read reads what is due.
+// read reads what is due, and then copies in the place of those that turned out
+// to give nothing.
 func (p *pass) read(ctx context.Context) error {
+	if err := p.readDue(ctx); err != nil {
+		return err
+	}
+	for len(p.steads) > 0 {
+		d := p.steads[0]
+		p.steads = p.steads[1:]
+		if err := p.readOne(ctx, d); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (p *pass) readDue(ctx context.Context) error {
 	p.tell(0)
+	for _, d := range p.due {
+		d.tried = true
+	}
 	var never, rest []*due
 	var neverBytes, knownBytes int64
 	for _, d := range p.due {
@@ -90,7 +108,7 @@ var errUndo = errors.New("taken back")
 
 // readBatch reads sources that were never read before in one transaction.
 func (p *pass) readBatch(ctx context.Context, list []*due) error {
-	at, result := p.progress, p.result
+	at, result, steads := p.progress, p.result, p.steads
 	err := p.update(ctx, func(t *store.Tx) error {
 		for _, d := range list {
 			if err := ctx.Err(); err != nil {
@@ -113,7 +131,7 @@ func (p *pass) readBatch(ctx context.Context, list []*due) error {
 		return err
 	}
 	// One of them could not be taken back alone.
-	p.progress, p.result = at, result
+	p.progress, p.result, p.steads = at, result, steads
 	for _, d := range list {
 		if err := p.readOne(ctx, d); err != nil {
 			return err
@@ -181,6 +199,14 @@ func (p *pass) done(a *attempt) {
 	} else {
 		p.result.Read++
 	}
+	if a.state != store.StateRead && a.state != store.StateTwin && !a.excluded {
+		if o := a.d.stead(); o != nil {
+			o.tried = true
+			p.steads = append(p.steads, &due{found: o})
+			p.progress.FilesTotal++
+			p.progress.BytesTotal += max(o.Size, 0)
+		}
+	}
 	p.tell(0)
 }
 
@@ -192,6 +218,9 @@ type attempt struct {
 	sink    *store.Sink
 	failure error // the source cannot be read
 	reread  bool  // it must be read from its start
+
+	state    store.State // what became of it, "" if it failed
+	excluded bool
 }
 
 // failed is the reason to count the source as failed, nil if it was read.
@@ -248,6 +277,7 @@ func (a *attempt) run(ctx context.Context, prev *transcript.Checkpoint) error {
 		if err := errors.Join(a.t.ForksDue(id), a.sink.Abort(), a.t.DropSource(id)); err != nil {
 			return err
 		}
+		a.excluded = true
 		return putExcluded(a.t, d.found, a.p.cfg.Exclude)
 	case errors.Is(err, transcript.ErrReread), errors.Is(err, transcript.ErrNoSession) && g.resumed:
 		a.reread = true
@@ -290,6 +320,7 @@ func (a *attempt) run(ctx context.Context, prev *transcript.Checkpoint) error {
 		// Known from now on, for telling copies apart.
 		s.Source.SessionID = g.sessions[0]
 	}
+	a.state = s.State
 	_, err = a.t.PutSource(s)
 	return err
 }

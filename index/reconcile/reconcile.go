@@ -132,6 +132,7 @@ type pass struct {
 	want    map[int64]string // presence of gone sources, by id
 	notes   []note           // what the index is told before reading
 	due     []*due
+	steads  []*due // copies to be read because the better ones gave nothing
 
 	progress Progress
 	told     time.Time
