@@ -48,11 +48,11 @@ func (m *mark) signature() string {
 
 // discoverDB yields a source for each session of a database. The watermarks
 // are read with one query per table, not one per session.
-func discoverDB(ctx context.Context, root, path string, yield func(transcript.Source) error) error {
+func discoverDB(ctx context.Context, open *sqlitero.Cache, root, path string, yield func(transcript.Source) error) error {
 	var marks []*mark
 	err := errMoving
 	for try := 0; try < openTries && errors.Is(err, errMoving); try++ {
-		marks, err = readMarks(ctx, path)
+		marks, err = readMarks(ctx, open, path)
 	}
 	if err != nil {
 		return err
@@ -73,8 +73,8 @@ func discoverDB(ctx context.Context, root, path string, yield func(transcript.So
 	return nil
 }
 
-func readMarks(ctx context.Context, path string) ([]*mark, error) {
-	db, err := sqlitero.Open(ctx, path)
+func readMarks(ctx context.Context, open *sqlitero.Cache, path string) ([]*mark, error) {
+	db, err := open.Open(ctx, path)
 	if err != nil {
 		return nil, err
 	}
@@ -186,8 +186,8 @@ type dbStore struct {
 	buf     []byte
 }
 
-func readDB(ctx context.Context, src transcript.Source, b *builder) error {
-	db, err := sqlitero.Open(ctx, src.Path)
+func readDB(ctx context.Context, open *sqlitero.Cache, src transcript.Source, b *builder) error {
+	db, err := open.Open(ctx, src.Path)
 	if err != nil {
 		return err
 	}

@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"github.com/sessionls/sessionls/index/transcript"
+	"github.com/sessionls/sessionls/index/transcript/sqlitero"
 )
 
 // The generations, as Source.Class: the database is preferred to the tree that
@@ -33,10 +34,11 @@ type reader struct {
 	// patience is how long a half-written record is left alone before it is
 	// read a second time.
 	patience time.Duration
+	open     *sqlitero.Cache
 }
 
 // New returns the reader.
-func New() transcript.Reader { return reader{patience: 25 * time.Millisecond} }
+func New() transcript.Reader { return reader{patience: 25 * time.Millisecond, open: &sqlitero.Cache{}} }
 
 func (reader) Agent() transcript.Agent { return transcript.Agent{ID: "opencode", Label: "OpenCode"} }
 
@@ -66,7 +68,7 @@ func (reader) Roots(env transcript.Env) []transcript.Root {
 // Discover yields a source for each session: of every opencode*.db (release
 // channels have their own), then of the trees. It looks at no part file: they
 // are nine tenths of a store's files.
-func (reader) Discover(ctx context.Context, env transcript.Env, root transcript.Root, yield func(transcript.Source) error, report func(string, error)) error {
+func (rd reader) Discover(ctx context.Context, env transcript.Env, root transcript.Root, yield func(transcript.Source) error, report func(string, error)) error {
 	entries, err := os.ReadDir(root.Path)
 	if err != nil {
 		return fmt.Errorf("look for OpenCode's sessions: %w", err)
@@ -87,7 +89,7 @@ func (reader) Discover(ctx context.Context, env transcript.Env, root transcript.
 			}
 			seen[id] = true
 		}
-		if err := discoverDB(ctx, root.Path, path, yield); err != nil {
+		if err := discoverDB(ctx, rd.open, root.Path, path, yield); err != nil {
 			var stop *stopped
 			if errors.As(err, &stop) {
 				return stop.err
@@ -117,7 +119,7 @@ func (rd reader) Read(ctx context.Context, env transcript.Env, src transcript.So
 	b := &builder{ctx: ctx, env: env, out: out, cp: cp, dataDir: src.Root}
 	var err error
 	if src.Key != "" {
-		err = readDB(ctx, src, b)
+		err = readDB(ctx, rd.open, src, b)
 	} else {
 		err = readTree(ctx, src, b, rd.patience)
 	}

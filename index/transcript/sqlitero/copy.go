@@ -46,6 +46,11 @@ func (d *DB) openCopy(ctx context.Context) error {
 	if err := d.connect(ctx, dsn(to, copied)); err != nil {
 		return fail(err)
 	}
+	// Where an open file may be unlinked the copy of somebody's conversations
+	// vanishes now, and is not left behind even when this process is killed.
+	if os.RemoveAll(tmp) == nil {
+		d.tmp = ""
+	}
 	return nil
 }
 

@@ -45,6 +45,8 @@ type DB struct {
 	mode   mode
 	before string // state of the database file when it was opened
 	tmp    string // folder of the private copy
+	// release gives a shared copy back instead of closing it.
+	release func()
 }
 
 // Open opens the SQLite database at path, which must be a regular file (or a
@@ -136,6 +138,10 @@ func dsn(path string, m mode) string {
 
 // Close ends the connection and removes the private copy, if there was one.
 func (d *DB) Close() error {
+	if d.release != nil {
+		d.release()
+		return nil
+	}
 	var err error
 	if d.db != nil {
 		err = d.db.Close()

@@ -27,6 +27,7 @@ func create(t *testing.T, path, journal string, n int) *sql.DB {
 	}
 	db.SetMaxOpenConns(1)
 	t.Cleanup(func() { db.Close() })
+	exec(t, db, "PRAGMA synchronous=OFF")
 	exec(t, db, "PRAGMA wal_autocheckpoint=0")
 	exec(t, db, "CREATE TABLE t (id INTEGER PRIMARY KEY, Data TEXT)")
 	for i := range n {
@@ -246,6 +247,101 @@ func TestRefused(t *testing.T) {
 
 func names(t *testing.T, dir string) []string {
 	return slices.Sorted(maps.Keys(files(t, dir)))
+}
+
+// A store that must be copied is copied once for all its sessions, and again
+// when it changed.
+func TestCache(t *testing.T) {
+	noCopiesLeft(t)
+	live := filepath.Join(t.TempDir(), "live.db")
+	create(t, live, "WAL", 5)
+	path := clone(t, live, "-wal")
+	var c Cache
+	open := func() (*DB, error) { return c.Open(context.Background(), path) }
+	one, err := open()
+	if err != nil {
+		t.Fatal(err)
+	}
+	two, err := open()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if one.Close(); count(t, two) != 5 {
+		t.Error("closing one user took the copy from the other")
+	}
+	one.Close() // closing twice counts once
+	if count(t, two) != 5 {
+		t.Error("closing twice took the copy from the other")
+	}
+	two.Close()
+	// The same state, by all that can be seen of it: the copy still serves.
+	info, err := os.Stat(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	good, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, make([]byte, len(good)), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Chtimes(path, info.ModTime(), info.ModTime()); err != nil {
+		t.Fatal(err)
+	}
+	three, err := open()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer three.Close()
+	if count(t, three) != 5 {
+		t.Error("the copy was not kept")
+	}
+	// A change that can be seen: a new copy, while the old one is in use.
+	if err := os.WriteFile(path, good, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	four, err := open()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer four.Close()
+	if count(t, three) != 5 || count(t, four) != 5 || three.db == four.db {
+		t.Error("the change was not noticed")
+	}
+	// What is not copied is not kept.
+	if d, err := c.Open(context.Background(), live); err != nil || d.release != nil {
+		t.Errorf("a database read in place: %+v, %v", d, err)
+	} else {
+		d.Close()
+	}
+	if _, err := c.Open(context.Background(), path+".none"); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("missing: %v", err)
+	}
+	var none *Cache
+	if d, err := none.Open(context.Background(), path); err != nil {
+		t.Error(err)
+	} else {
+		d.Close()
+	}
+	var wg sync.WaitGroup
+	for range 8 {
+		wg.Go(func() {
+			for range 20 {
+				d, err := open()
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				var n int
+				if err := d.QueryRow(context.Background(), "SELECT count(*) FROM t").Scan(&n); err != nil || n != 5 {
+					t.Errorf("%d rows, %v", n, err)
+				}
+				d.Close()
+			}
+		})
+	}
+	wg.Wait()
 }
 
 // A damaged page deep inside is an error of the query that meets it.
