@@ -4,6 +4,8 @@ import (
 	"strings"
 	"testing"
 	"unicode/utf8"
+
+	"github.com/sessionls/sessionls/contract"
 )
 
 func TestClean(t *testing.T) {
@@ -99,4 +101,36 @@ func TestWords(t *testing.T) {
 			t.Errorf("got %q, want %q", tc.got, tc.want)
 		}
 	}
+}
+
+// FuzzSnippet holds a snippet to its text whatever its marks say.
+func FuzzSnippet(f *testing.F) {
+	f.Add("the [[overflow]] of [[x]]", 6, 14, 22, 23)
+	f.Add("🌊[[潮]]", 4, 5, 0, 1)
+	f.Add("a", -1, 7, 9, 2)
+	f.Add("\x1b[[31m]]\xff", 3, 6, 6, 9)
+	f.Fuzz(func(t *testing.T, snippet string, a, b, c, d int) {
+		marks := []contract.Mark{{a, b}, {c, d}}
+		whole, marked := "", 0
+		for _, p := range cut(snippet, marks) {
+			whole += p.text
+			if p.marked {
+				marked++
+				if p.text == "" {
+					t.Error("an empty mark")
+				}
+			}
+		}
+		// Nothing is lost but one pair of brackets for each mark.
+		if lost := len(snippet) - len(whole); lost%4 != 0 || lost < 0 || lost > 4*marked {
+			t.Errorf("%q became %q", snippet, whole)
+		}
+		for _, s := range snippetSpans(&contract.Evidence{Snippet: snippet, Marks: marks}, dim) {
+			for _, r := range s.text {
+				if hidden(r) {
+					t.Errorf("%q keeps %U", s.text, r)
+				}
+			}
+		}
+	})
 }
