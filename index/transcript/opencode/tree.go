@@ -20,6 +20,8 @@ const (
 	// maxWaits bounds the half-written records waited for in one session: more
 	// of them are the remains of a crash.
 	maxWaits = 8
+	// maxSpawners bounds the answers in which a sub-agent's start is looked for.
+	maxSpawners = 3
 	// maxAncestors bounds the walk from a sub-agent to its root.
 	maxAncestors = 16
 )
@@ -214,12 +216,19 @@ func readTree(ctx context.Context, src transcript.Source, b *builder, wait time.
 		}
 	}
 	st.session = src.SessionID // the folders are named as the file is
-	s.depth = st.depth(filepath.Dir(src.Path), s.parent)
+	if s.parent != "" {
+		s.depth = max(1, st.depth(filepath.Dir(src.Path), s.parent))
+	}
 	if err := b.begin(s); err != nil {
 		return err
 	}
 	if damaged {
 		b.h.Warn("the session's own record is damaged")
+	}
+	if s.parent != "" {
+		if b.h.ParentEvent, err = st.spawnedBy(&s); err != nil {
+			return err
+		}
 	}
 	messages, err := st.messages(b)
 	if err != nil {
@@ -397,4 +406,43 @@ func trim(b []byte) []byte {
 		b = b[3:]
 	}
 	return b
+}
+
+// spawnedBy finds the part of the parent whose task tool names the session as
+// its own: in one of the parent's last answers before the session began.
+func (t *treeStore) spawnedBy(s *session) (string, error) {
+	if s.parent != filepath.Base(s.parent) || s.created.IsZero() {
+		return "", nil
+	}
+	dir := filepath.Join(t.layout.messages, s.parent)
+	names, err := recordNames(dir)
+	if err != nil {
+		return "", nil // no parent here
+	}
+	for looked := 0; len(names) > 0 && looked < maxSpawners; names = names[:len(names)-1] {
+		if err := t.ctx.Err(); err != nil {
+			return "", err
+		}
+		id := names[len(names)-1]
+		v, err := t.once(filepath.Join(dir, id+".json"))
+		if err != nil {
+			continue
+		}
+		if m := parseMessage(v); m.role != transcript.RoleAssistant || m.time.After(s.created.Add(time.Second)) {
+			continue
+		}
+		looked++
+		parts := t.layout.partDir(s.parent, id)
+		ids, err := recordNames(parts)
+		if err != nil {
+			continue
+		}
+		for _, part := range ids {
+			v, err := t.once(filepath.Join(parts, part+".json"))
+			if err == nil && v.Get("state", "metadata", "sessionId").IsStr(s.id) {
+				return part, nil
+			}
+		}
+	}
+	return "", nil
 }

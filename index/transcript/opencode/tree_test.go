@@ -233,6 +233,34 @@ func TestMessageCountAndTitles(t *testing.T) {
 	}
 }
 
+func TestTreeLineage(t *testing.T) {
+	task := func(child string) string {
+		return `{"type":"tool","tool":"task","state":{"status":"running","input":{"prompt":"p"},"metadata":{"sessionId":"` + child + `"}}}`
+	}
+	child := func(id, parent string) string {
+		return `{"id":"` + id + `","parentID":"` + parent + `","title":"t","time":{"created":1768900005000}}`
+	}
+	files := tree(plainSession, map[string]string{
+		"message/ses_a/msg_1.json": user(1768900001000), "part/msg_1/prt_1.json": `{"type":"text","text":"go"}`,
+		"message/ses_a/msg_2.json": assistant(1768900002000, ""), "part/msg_2/prt_1.json": task("ses_other"), "part/msg_2/prt_2.json": task("ses_kid"),
+		"message/ses_a/msg_3.json": assistant(1768900009000, ""), "part/msg_3/prt_1.json": task("ses_kid"), // later than the start
+		"session/p/ses_kid.json": child("ses_kid", "ses_a"), "message/ses_kid/msg_k.json": user(1768900005100), "part/msg_k/prt_1.json": `{"type":"text","text":"find"}`,
+		"session/p/ses_grandkid.json": child("ses_grandkid", "ses_kid"), "message/ses_grandkid/msg_g.json": user(1768900005200), "part/msg_g/prt_1.json": `{"type":"text","text":"find"}`,
+		"session/p/ses_orphan.json": child("ses_orphan", "../../x"), "message/ses_orphan/msg_o.json": user(1768900005200), "part/msg_o/prt_1.json": `{"type":"text","text":"find"}`,
+		"session/p/ses_self.json": child("ses_self", "ses_self"), "message/ses_self/msg_s.json": user(1768900005200), "part/msg_s/prt_1.json": `{"type":"text","text":"find"}`,
+	})
+	got := transcripttest.One(t, New(), files)
+	for id, want := range map[string]struct {
+		parent, event string
+		depth         int
+	}{"ses_kid": {"ses_a", "prt_2", 1}, "ses_grandkid": {"ses_kid", "", 2}, "ses_orphan": {"../../x", "", 1}, "ses_self": {"ses_self", "", maxAncestors}} {
+		h := got[id].Header
+		if h.Relation != transcript.RelationSubagent || h.ParentID != want.parent || h.ParentEvent != want.event || h.DelegationDepth != want.depth || !h.Automated {
+			t.Errorf("%s: %+v", id, h)
+		}
+	}
+}
+
 func TestNoConversation(t *testing.T) {
 	for name, files := range map[string]map[string]string{
 		"no messages":    {},
