@@ -55,7 +55,7 @@ func open(t testing.TB, path string) *sql.DB {
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	db, err := sql.Open("sqlite3", path)
+	db, err := sql.Open("sqlite3", path+"?_synchronous=OFF")
 	if err != nil {
 		t.Fatal(err)
 	}
