@@ -144,7 +144,7 @@ func (s *Service) Doctor(ctx context.Context) (Report, error) {
 		a := AgentReport{Agent: agent.ID, Label: agent.Label, Places: []PlaceReport{}, Sessions: counts.Sessions, Events: counts.Events, Failed: counts.Failed}
 		env := s.env
 		env.Extra = user.Roots[agent.ID]
-		for _, root := range rd.Roots(env) {
+		for _, root := range reconcile.Roots(rd, env) {
 			if err := ctx.Err(); err != nil {
 				return r, contract.Aborted(err)
 			}

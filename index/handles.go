@@ -86,6 +86,13 @@ func (h *handles) retireLocked() (drained <-chan struct{}) {
 	return u.drained
 }
 
+// drop closes the index for reading as soon as nobody reads from it.
+func (h *handles) drop() {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.retireLocked()
+}
+
 // retire closes the index for reading and waits until nobody reads from it.
 func (h *handles) retire(ctx context.Context) error {
 	h.mu.Lock()

@@ -23,6 +23,7 @@ func (s *Service) SearchSessions(ctx context.Context, request contract.SearchSes
 		return contract.UnavailableResponse(contract.ReasonNotReady), nil
 	}
 	if !s.allowed() {
+		s.handles.drop() // perhaps another process disabled it
 		return contract.UnavailableResponse(contract.ReasonDisabled), nil
 	}
 	late := false

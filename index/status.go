@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/sessionls/sessionls/contract"
+	"github.com/sessionls/sessionls/index/reconcile"
 	"github.com/sessionls/sessionls/index/store"
 )
 
@@ -32,6 +33,7 @@ func (s *Service) SearchStatus(ctx context.Context, request contract.SearchStatu
 	}
 	policy := s.consent()
 	if !policy.Allows() || s.closed.Load() {
+		s.handles.drop() // perhaps another process disabled it
 		status := contract.IdleStatus(policy.Decided())
 		if s.closed.Load() {
 			status.Phase = contract.PhaseClosed
@@ -139,7 +141,7 @@ func (s *Service) rootsOf(agent string, saw seen) []string {
 		}
 	}
 	if saw.result == nil {
-		for _, root := range s.byAgent[agent].Roots(s.env) {
+		for _, root := range reconcile.Roots(s.byAgent[agent], s.env) {
 			add(root.Path)
 		}
 		return roots

@@ -325,3 +325,22 @@ func TestDefaultConfigurationChangesNothing(t *testing.T) {
 		}
 	}
 }
+
+// Without a home folder nothing is looked for where the process happens to run.
+func TestNoHomeFolder(t *testing.T) {
+	w := newWorld(t)
+	w.write(claudeFile(idA), talk(idA, "tidy the plover parser", "done"))
+	t.Chdir(w.home)
+	t.Setenv("HOME", "")
+	w.home = ""
+	s := w.enabled()
+	w.reconcile(s)
+	if st := w.status(s); st.Sessions != 0 {
+		t.Errorf("status %+v", st)
+	}
+	report, err := s.Doctor(context.Background())
+	w.must(err)
+	if len(report.Problems) != 1 || !strings.Contains(report.Problems[0].What, "home") {
+		t.Errorf("problems %+v", report.Problems)
+	}
+}

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime/debug"
+	"slices"
 	"strings"
 
 	"github.com/sessionls/sessionls/index/transcript"
@@ -16,11 +17,22 @@ import (
 // found is a source that is there.
 type found struct {
 	transcript.Source
+	*agent
+	known *known
+	group []*found // the copies of its session, itself included; nil if alone
+	tried bool     // read in this pass, or about to be
+}
+
+// agent is a reader and the machine as it sees it.
+type agent struct {
 	reader transcript.Reader
 	env    transcript.Env
-	known  *known
-	group  []*found // the copies of its session, itself included; nil if alone
-	tried  bool     // read in this pass, or about to be
+}
+
+// Roots are the places where a reader looks. Without a home folder some would
+// be relative to wherever the process was started; those are left out.
+func Roots(rd transcript.Reader, env transcript.Env) []transcript.Root {
+	return slices.DeleteFunc(rd.Roots(env), func(r transcript.Root) bool { return !filepath.IsAbs(r.Path) })
 }
 
 // place is a root while the pass looks at it.
@@ -50,35 +62,35 @@ func (p *pass) discover(ctx context.Context) error {
 }
 
 func (p *pass) discoverAgent(ctx context.Context, rd transcript.Reader) error {
-	agent := rd.Agent().ID
-	env := p.cfg.Env
-	env.Extra = p.cfg.Roots[agent]
-	roots := rd.Roots(env)
+	id := rd.Agent().ID
+	a := &agent{reader: rd, env: p.cfg.Env}
+	a.env.Extra = p.cfg.Roots[id]
+	roots := Roots(rd, a.env)
 	seen := map[sourceKey]bool{}
 	ids := newFileIDs(len(roots) > 1)
 	for _, root := range roots {
-		pl := &place{Root: Root{Root: root, Agent: agent}}
+		pl := &place{Root: Root{Root: root, Agent: id}}
 		p.places = append(p.places, pl)
-		err := walk(ctx, rd, env, root, func(s transcript.Source) error {
+		err := walk(ctx, rd, a.env, root, func(s transcript.Source) error {
 			pl.Sources++
 			k := keyOf(&s)
 			if seen[k] || !ids.first(&s) {
 				return nil
 			}
 			seen[k] = true
-			p.sources = append(p.sources, &found{Source: s, reader: rd, env: env})
+			p.sources = append(p.sources, &found{Source: s, agent: a})
 			return nil
 		}, func(path string, err error) {
 			if pl.moreTrouble = pl.moreTrouble || len(pl.trouble) == maxTrouble; !pl.moreTrouble {
 				pl.trouble = append(pl.trouble, trouble{path, err})
 			}
-			p.cfg.Log.Debug().Err(err).Str("agent", agent).Str("path", path).Msg("a folder could not be looked at")
+			p.cfg.Log.Debug().Err(err).Str("agent", id).Str("path", path).Msg("a folder could not be looked at")
 		})
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
-			p.cfg.Log.Debug().Err(err).Str("agent", agent).Str("root", root.Path).Msg("a root could not be listed")
+			p.cfg.Log.Debug().Err(err).Str("agent", id).Str("root", root.Path).Msg("a root could not be listed")
 		}
 		pl.Err = err
 	}

@@ -38,7 +38,15 @@ const goneClass = math.MinInt32
 
 func (p *pass) load(ctx context.Context) error {
 	p.known = map[sourceKey]*known{}
+	same := map[string]string{}
 	err := p.w.Sources(ctx, func(s store.SourceState) error {
+		for _, text := range []*string{&s.Source.Agent, &s.Source.Root} {
+			if one, ok := same[*text]; ok {
+				*text = one
+			} else {
+				same[*text] = *text
+			}
+		}
 		k := &known{
 			id: s.ID, agent: s.Source.Agent, path: s.Source.Path, key: s.Source.Key, root: s.Source.Root, hint: s.Source.SessionID,
 			class: s.Source.Class, size: s.Source.Size, mtime: s.Source.ModTime, signature: s.Source.Signature, state: s.State, fails: s.Fails,
@@ -56,8 +64,16 @@ func (p *pass) load(ctx context.Context) error {
 		return err
 	}
 	for _, f := range p.sources {
-		if f.known = p.known[keyOf(&f.Source)]; f.known != nil {
-			f.known.there = true
+		k := p.known[keyOf(&f.Source)]
+		if f.known = k; k == nil {
+			continue
+		}
+		k.there = true
+		// One copy of the text that both have is enough: there may be a
+		// hundred thousand of them.
+		k.path = f.Path
+		if k.signature == f.Signature {
+			k.signature = f.Signature
 		}
 	}
 	return nil
