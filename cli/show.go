@@ -195,7 +195,7 @@ func (s *screen) event(e contract.EventRecord, body string, pointed, full bool) 
 	case e.Type == "tool/call":
 		name, look, folded = "tool call", toolStyle, foldedCall
 	case e.Role == contract.RoleTool:
-		name, look, folded = "tool output", dim, foldedOutput
+		name, look, folded = "tool", dim, foldedOutput
 	case e.Role == contract.RoleUser:
 		look = userStyle
 	case e.Role == contract.RoleAssistant:
