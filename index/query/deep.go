@@ -1,6 +1,7 @@
 package query
 
 import (
+	"math"
 	"slices"
 
 	"github.com/sessionls/sessionls/contract"
@@ -96,13 +97,15 @@ func (s *search) sessionsWithEvents(ids map[int64]bool) (map[int64]bool, error) 
 		}
 	}
 	if !s.marks.IsZero() {
-		list, _, err := s.list(s.marks, everything)
-		if err != nil {
-			return nil, err
-		}
-		for _, row := range list {
-			if info, ok := s.snap.Spans.At(row); ok {
-				take(row, info)
+		for _, st := range s.plan.streams {
+			list, _, err := s.pages(st, s.marks, math.MinInt64, everything)
+			if err != nil {
+				return nil, err
+			}
+			for _, row := range list {
+				if info, ok := s.snap.Spans.At(row); ok {
+					take(row, info)
+				}
 			}
 		}
 	} else {

@@ -194,7 +194,7 @@ func (s *search) restrict() error {
 	excluded := map[int64]bool{}
 	for i := range s.plan.not {
 		for _, st := range s.plan.streams {
-			list, _, err := s.pages(s.plan.not[i].exact(st), everything)
+			list, _, err := s.pages(st, s.plan.not[i].exact(), math.MinInt64, everything)
 			if err != nil {
 				return err
 			}
@@ -244,8 +244,8 @@ const everything = math.MaxInt - 1
 
 // list reads the rows of an expression that the event filter lets pass; see
 // pages.
-func (s *search) list(e store.Expr, budget int) (rows []int64, more bool, err error) {
-	return s.pages(s.marked(e), budget)
+func (s *search) list(in store.Stream, e store.Expr, budget int) (rows []int64, more bool, err error) {
+	return s.pages(in, s.marked(e), math.MinInt64, budget)
 }
 
 // marked adds what the event filter demands of a row's marks.
@@ -256,9 +256,9 @@ func (s *search) marked(e store.Expr) store.Expr {
 	return store.All(e, s.marks)
 }
 
-// pages reads the rows of an expression, newest first: those of allowed sessions,
-// up to a budget. more reports that the budget was met before the end.
-func (s *search) pages(e store.Expr, budget int) (rows []int64, more bool, err error) {
+// pages reads the rows of an expression, newest first: those of allowed sessions
+// that are not below from, up to a budget. more reports that the budget was met before the end.
+func (s *search) pages(in store.Stream, e store.Expr, from int64, budget int) (rows []int64, more bool, err error) {
 	if e.IsZero() {
 		return nil, false, nil
 	}
@@ -268,7 +268,7 @@ func (s *search) pages(e store.Expr, budget int) (rows []int64, more bool, err e
 		if budget < listPage {
 			n = budget + 1
 		}
-		page, err := s.snap.Rows(s.ctx, e, math.MinInt64, before, n)
+		page, err := s.snap.Rows(s.ctx, in, e, from, before, n)
 		if err != nil {
 			return nil, false, err
 		}

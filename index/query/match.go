@@ -19,12 +19,12 @@ const (
 
 // posting list of one unit in one stream and form.
 type posting struct {
-	unit int
-	form form
-	tool bool
-	rows []int64
-	more bool
-	expr store.Expr // with the event filter's part
+	unit   int
+	form   form
+	stream store.Stream
+	rows   []int64
+	more   bool
+	expr   store.Expr // with the event filter's part
 }
 
 // phraseUnit stands for the phrase of all words in a row's mask.
@@ -47,11 +47,11 @@ func (s *search) match() error {
 	return m.rank()
 }
 
-func (s *search) budget(st stream, quoted bool) int {
+func (s *search) budget(st store.Stream, quoted bool) int {
 	switch {
 	case quoted, s.req.Filters.Sort == contract.SortNewest:
 		return everything
-	case st.tool:
+	case st == store.ToolText:
 		return toolBudget
 	}
 	return talkBudget
@@ -66,14 +66,14 @@ func (s *search) postings() ([]posting, error) {
 			continue
 		}
 		for _, st := range s.plan.streams {
-			for f, e := range []store.Expr{u.exact(st), u.loose(st)} {
-				rows, more, err := s.list(e, s.budget(st, u.quoted))
+			for f, e := range []store.Expr{u.exact(), u.loose()} {
+				rows, more, err := s.list(st, e, s.budget(st, u.quoted))
 				if err != nil {
 					return nil, err
 				}
 				s.truncated = s.truncated || more
 				if len(rows) > 0 {
-					out = append(out, posting{i, form(f), st.tool, rows, more, s.marked(e)})
+					out = append(out, posting{i, form(f), st, rows, more, s.marked(e)})
 				}
 				if more {
 					break // the word itself fills the budget; its other forms rank below it
@@ -83,27 +83,50 @@ func (s *search) postings() ([]posting, error) {
 	}
 	if s.plan.phrase != nil {
 		for _, st := range s.plan.streams {
-			e := store.Phrase(st.main, s.plan.phrase, s.plan.open)
-			rows, more, err := s.list(e, s.budget(st, false))
+			// Where every word met its budget, the phrase is looked for as far
+			// back as they were, not through all of their lists.
+			e := s.marked(store.Phrase(s.plan.phrase, s.plan.open))
+			rows, more, err := s.pages(st, e, s.depth(st, out), s.budget(st, false))
 			if err != nil {
 				return nil, err
 			}
 			s.truncated = s.truncated || more
-			out = append(out, posting{unit: phraseUnit, tool: st.tool, rows: rows, more: more})
+			out = append(out, posting{unit: phraseUnit, stream: st, rows: rows, more: more})
 		}
 	}
 	return out, s.together(&out)
+}
+
+// depth is the oldest row that all words of a stream were read down to, if all
+// of them were cut; else all rows count.
+func (s *search) depth(st store.Stream, lists []posting) int64 {
+	oldest := int64(math.MaxInt64)
+	for _, i := range s.plan.words {
+		if s.plan.units[i].optional {
+			continue
+		}
+		k := slices.IndexFunc(lists, func(p posting) bool { return p.unit == i && p.stream == st && p.more })
+		if k < 0 {
+			return math.MinInt64
+		}
+		oldest = min(oldest, lists[k].rows[len(lists[k].rows)-1])
+	}
+	return oldest
 }
 
 // together finds the rows that hold all words where single lists were cut: an
 // old message with a rare and a common word is on the rare word's list but may
 // be beyond the common word's budget.
 func (s *search) together(out *[]posting) error {
-	cut := false
-	for _, p := range *out {
-		cut = cut || p.more && p.unit != phraseUnit
+	cut, whole := false, false
+	for _, i := range s.plan.words {
+		if s.plan.units[i].optional {
+			continue
+		}
+		more := slices.ContainsFunc(*out, func(p posting) bool { return p.unit == i && p.more })
+		cut, whole = cut || more, whole || !more
 	}
-	if !cut || len(s.plan.words) < 2 {
+	if !cut || !whole {
 		return nil
 	}
 	for _, st := range s.plan.streams {
@@ -114,19 +137,19 @@ func (s *search) together(out *[]posting) error {
 			if u.optional {
 				continue
 			}
-			all = append(all, store.Any(u.exact(st), u.loose(st)))
+			all = append(all, store.Any(u.exact(), u.loose()))
 			units = append(units, i)
 		}
 		if len(all) < 2 {
 			continue
 		}
-		rows, more, err := s.list(store.All(all...), s.budget(st, false))
+		rows, more, err := s.list(st, store.All(all...), s.budget(st, false))
 		if err != nil {
 			return err
 		}
 		s.truncated = s.truncated || more
 		for _, i := range units {
-			*out = append(*out, posting{unit: i, form: formLoose, tool: st.tool, rows: rows})
+			*out = append(*out, posting{unit: i, form: formLoose, stream: st, rows: rows})
 		}
 	}
 	return nil
@@ -274,7 +297,7 @@ func (m *matching) add(row int64, info store.RowInfo, entries []uint64, lists []
 	norm := (k1 + 1) / (1 + k1*(1-rowB+rowB*info.Terms/averageRow))
 	for _, x := range entries {
 		p := &lists[x&0xfff]
-		s.tool = s.tool && p.tool
+		s.tool = s.tool && (p.stream == store.ToolText)
 		if p.unit == phraseUnit {
 			s.phrase = true
 			continue
@@ -282,7 +305,7 @@ func (m *matching) add(row int64, info store.RowInfo, entries []uint64, lists []
 		w := weightTalk
 		if info.Kind.Head() {
 			w = weightHead
-		} else if p.tool {
+		} else if p.stream == store.ToolText {
 			w = weightTool
 		}
 		h := &have[p.unit]
@@ -440,7 +463,7 @@ func (m *matching) completeSessions(lists []posting) error {
 func (m *matching) readOn(p posting, want map[int64]*found) error {
 	before := p.rows[len(p.rows)-1]
 	for read := 0; read < extraRows && len(want) > 0; {
-		rows, err := m.s.snap.Rows(m.s.ctx, p.expr, math.MinInt64, before, extraRows/4)
+		rows, err := m.s.snap.Rows(m.s.ctx, p.stream, p.expr, math.MinInt64, before, extraRows/4)
 		if err != nil {
 			return err
 		}
@@ -448,7 +471,7 @@ func (m *matching) readOn(p posting, want map[int64]*found) error {
 			info, ok := m.s.snap.Spans.At(r)
 			if f := want[info.Session]; ok && f != nil && m.s.passes(info) {
 				w := weightTalk
-				if p.tool {
+				if p.stream == store.ToolText {
 					w = weightTool
 				}
 				f.units[p.unit] = hits{loose: 1, weight: w * weightForm}

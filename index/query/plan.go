@@ -8,18 +8,6 @@ import (
 	"github.com/sessionls/sessionls/index/store"
 )
 
-// stream is one of the two bodies of text that are searched apart: what people
-// and models said with the sessions' titles, and what tools got and printed.
-type stream struct {
-	main, side store.Columns
-	tool       bool
-}
-
-var (
-	talk  = stream{store.Talk, store.ColSide, false}
-	tools = stream{store.ToolText, store.ColToolSide, true}
-)
-
 // unit is one thing to look for: a word, a quoted phrase, or a piece of a long
 // unspaced run.
 type unit struct {
@@ -37,14 +25,14 @@ type unit struct {
 type plan struct {
 	units   []unit
 	words   []int // units that are words of the query, not pieces
-	streams []stream
+	streams []store.Stream
 	phrase  []string // all terms in order, nil unless there are two words
 	open    bool     // the phrase's last term may be completed
 	not     []unit
 }
 
 func newPlan(q *parsed, scope contract.Scope) *plan {
-	p := &plan{streams: []stream{talk, tools}}
+	p := &plan{streams: []store.Stream{store.Talk, store.ToolText}}
 	if scope == contract.ScopeConversation {
 		p.streams = p.streams[:1]
 	}
@@ -108,22 +96,19 @@ func (p *plan) planPhrase() {
 	}
 }
 
-// exact is the unit in its own form.
-func (u *unit) exact(s stream) store.Expr {
+// exact is the unit in its own form. A joined identifier may be spelt as one
+// word elsewhere, so its joined form counts as the unit itself.
+func (u *unit) exact() store.Expr {
 	w := u.word
 	any := make([]store.Expr, 0, 3)
 	if !w.SideOnly {
-		any = append(any, store.Phrase(s.main, w.Terms, w.Single))
+		any = append(any, store.Phrase(w.Terms, w.Single))
 	}
 	if !u.quoted || w.SideOnly {
-		// A joined identifier may be spelt as one word elsewhere, so the side
-		// terms are asked for in the main columns as well.
 		for _, t := range w.Side {
-			cols := s.side
-			if !w.SideOnly && (len(w.Terms) > 1 || w.Terms[0] != t) {
-				cols |= s.main
+			if w.SideOnly || len(w.Terms) > 1 || w.Terms[0] != t {
+				any = append(any, store.Phrase([]string{t}, false))
 			}
-			any = append(any, store.Phrase(cols, []string{t}, false))
 		}
 	}
 	return store.Any(any...)
@@ -131,16 +116,16 @@ func (u *unit) exact(s stream) store.Expr {
 
 // loose is what also counts as the unit, below its own form: completions of a
 // word being typed, and inflections.
-func (u *unit) loose(s stream) store.Expr {
+func (u *unit) loose() store.Expr {
 	var any []store.Expr
 	if u.complete {
-		any = append(any, store.Phrase(s.main, u.word.Terms, true))
+		any = append(any, store.Phrase(u.word.Terms, true))
 		for _, t := range u.word.Side {
-			any = append(any, store.Phrase(s.side, []string{t}, true))
+			any = append(any, store.Phrase([]string{t}, true))
 		}
 	}
 	for _, v := range u.variants {
-		any = append(any, store.Phrase(s.main, []string{v}, false))
+		any = append(any, store.Phrase([]string{v}, false))
 	}
 	return store.Any(any...)
 }
@@ -166,7 +151,7 @@ func marks(types, toolNames []string) (e store.Expr, filtered, ok bool) {
 		filtered = true
 		var any []store.Expr
 		for _, v := range values {
-			any = append(any, store.Phrase(store.ColMark, []string{mark(v)}, false))
+			any = append(any, store.Phrase([]string{mark(v)}, false))
 		}
 		all = append(all, store.Any(any...))
 		return len(any) > 0

@@ -4,14 +4,18 @@
 //
 // # Shape
 //
-// An event with searchable text is one or more rows of the contentless FTS
-// table ft. Its columns hold terms that package analysis has already split, so
-// the tokenizer only separates at spaces:
+// An event with searchable text is one or more rows of two contentless FTS
+// tables: talk has what people and models said and the sessions' titles, tool
+// has calls and output. They are apart because talk is a tenth of the text and
+// most of what is looked for; a common word's list there is short. A row with
+// both kinds of text has the same id in both.
 //
-//	u  what a person typed      h  title, branch and project of a session
-//	a  what the model said      x  joined identifiers and special words of u, a, h
-//	t  tool calls and output    y  the same of t
-//	                            m  marks: tool names and event types, as "=tool=bash"
+// The one column holds terms that package analysis has already split, so the
+// tokenizer only separates at spaces. After the terms of the text come its side
+// terms (joined identifiers, special words) and the row's marks (tool names and
+// event types, as "=tool=bash"). A gap term between pieces keeps phrases from
+// spanning two of them. No query needs a column filter, which would make FTS5
+// decode every position list it passes.
 //
 // Rows of one session that were written together form a span; spans are small,
 // are cached in memory, and tell the session, the kind and the length of any

@@ -2,26 +2,23 @@ package store
 
 import "strings"
 
-// Columns is a set of columns of the full-text table.
-type Columns uint8
+// Stream is one of the two bodies of searchable text.
+type Stream uint8
 
-// The columns, see the package comment.
 const (
-	ColUser Columns = 1 << iota
-	ColAssistant
-	ColTool
-	ColHead
-	ColSide
-	ColToolSide
-	ColMark
-
-	// Talk is text of people and models with the sessions' heads, ToolText
-	// what tools got and printed; their side columns hold joined identifiers.
-	Talk     = ColUser | ColAssistant | ColHead
-	ToolText = ColTool
+	// Talk is what people and models said, with the sessions' titles, branches
+	// and projects.
+	Talk Stream = iota
+	// ToolText is what tools got and printed.
+	ToolText
 )
 
-var columnNames = []string{colUser, colAssistant, colTool, colHead, colSide, colToolSide, colMark}
+func (s Stream) table() string {
+	if s == ToolText {
+		return "tool"
+	}
+	return "talk"
+}
 
 // Expr is a full-text condition. It is only built from terms, each quoted, so
 // that no text of a user is ever syntax. The zero Expr matches nothing.
@@ -30,20 +27,14 @@ type Expr struct{ s string }
 // IsZero reports whether the expression matches nothing.
 func (e Expr) IsZero() bool { return e.s == "" }
 
-// Phrase matches the terms at consecutive positions in one of the columns; with
-// prefix the last term need only begin so.
-func Phrase(cols Columns, terms []string, prefix bool) Expr {
+// Phrase matches the terms at consecutive positions; with prefix the last one
+// need only begin so.
+func Phrase(terms []string, prefix bool) Expr {
 	if len(terms) == 0 {
 		return Expr{}
 	}
 	var b strings.Builder
-	b.WriteString("{")
-	for i, name := range columnNames {
-		if cols&(1<<i) != 0 {
-			b.WriteString(" " + name)
-		}
-	}
-	b.WriteString(" } : \"")
+	b.WriteByte('"')
 	for i, t := range terms {
 		if i > 0 {
 			b.WriteByte(' ')

@@ -113,17 +113,18 @@ func (s *Snapshot) Close() error {
 	return nil
 }
 
-// Rows lists the rows that match, newest (highest) first: at most limit of
-// those below before and not below from.
+// Rows lists the rows of a stream that match, newest (highest) first: at most
+// limit of those not below from and below before.
 //
 // The ids come as one text: a row fetched through database/sql costs half a
 // microsecond, forty times what the list costs here.
-func (s *Snapshot) Rows(ctx context.Context, e Expr, from, before int64, limit int) ([]int64, error) {
+func (s *Snapshot) Rows(ctx context.Context, in Stream, e Expr, from, before int64, limit int) ([]int64, error) {
 	if e.IsZero() || limit <= 0 {
 		return nil, nil
 	}
 	var list sql.NullString
-	err := s.tx.QueryRowContext(ctx, `SELECT group_concat(rowid) FROM (SELECT rowid FROM ft WHERE ft MATCH ? AND rowid >= ? AND rowid < ? ORDER BY rowid DESC LIMIT ?)`,
+	table := in.table()
+	err := s.tx.QueryRowContext(ctx, `SELECT group_concat(rowid) FROM (SELECT rowid FROM `+table+` WHERE `+table+` MATCH ? AND rowid >= ? AND rowid < ? ORDER BY rowid DESC LIMIT ?)`,
 		e.s, from, before, limit).Scan(&list)
 	if err != nil {
 		return nil, fmt.Errorf("search the full-text index: %w", err)

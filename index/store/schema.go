@@ -17,7 +17,7 @@ import (
 
 // schemaVersion is raised when the tables or the meaning of their contents
 // change; a database of another version is set aside and rebuilt.
-const schemaVersion = 1
+const schemaVersion = 2
 
 // firstRow is where row ids start: bulk batches below, live appends above.
 const firstRow = int64(1) << 40
@@ -59,20 +59,11 @@ CREATE INDEX block_session ON block(session, first_seq);
 CREATE INDEX block_row ON block(session, first_row);
 CREATE TABLE span(first INTEGER PRIMARY KEY, session INTEGER NOT NULL, info BLOB NOT NULL);
 CREATE INDEX span_session ON span(session);
-CREATE VIRTUAL TABLE ft USING fts5(u, a, t, h, x, y, m, content='', contentless_delete=1, detail=full,
+` + "CREATE VIRTUAL TABLE talk" + fullText + "CREATE VIRTUAL TABLE tool" + fullText
+
+const fullText = ` USING fts5(terms, content='', contentless_delete=1, detail=full,
   tokenize="ascii tokenchars '!#$%&()*+,-./:;<=>?@[\]^_` + "`" + `{|}~'");
 `
-
-// Column names of the FTS table; see the package comment.
-const (
-	colUser      = "u"
-	colAssistant = "a"
-	colTool      = "t"
-	colHead      = "h"
-	colSide      = "x"
-	colToolSide  = "y"
-	colMark      = "m"
-)
 
 // dsn builds a data source name. The path is escaped because the driver parses
 // it as a URI ("%41", "?" and "#" are legal in file names), and mode=ro is only

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"bytes"
 	"database/sql"
 	"encoding/binary"
 	"errors"
@@ -33,7 +34,8 @@ type Sink struct {
 	before   []int64 // sessions this source had
 	sessions map[string]*sessionWriter
 	last     *sessionWriter // whose span is open
-	main     []byte         // buffers of analysed text
+	talk     analysed       // the row being built
+	tool     analysed
 	side     []byte
 
 	// Events is the number of events taken, Discarded names a session of the
@@ -269,14 +271,12 @@ func (s *Sink) index(w *sessionWriter, e *transcript.Event, parts []transcript.P
 	var out rowRange
 	for k := range n {
 		var r ftsRow
-		s.main, s.side = s.main[:0], s.side[:0]
 		for i, p := range parts {
 			if k < len(shares[i]) {
-				s.analyse(&r, column(e.Role, p.Kind), p.Kind, shares[i][k])
+				s.analyse(&r, kindOf(e.Role, p.Kind), p.Kind == Words, shares[i][k])
 			}
 		}
-		r.take(s.main, s.side)
-		row, err := s.insert(w, &r, marks, roleCode(e.Role), 0)
+		row, err := s.insert(w, &r, marks, roleCode(e.Role))
 		if err != nil {
 			return out, err
 		}
@@ -288,78 +288,53 @@ func (s *Sink) index(w *sessionWriter, e *transcript.Event, parts []transcript.P
 	return out, nil
 }
 
-// ftsRow is the analysed text of one row: bounds into the sink's buffers while
-// it is built, strings once taken.
+// ftsRow is a row while it is built: the analysed text of both tables, and the
+// kinds of text it has.
 type ftsRow struct {
-	pieces []piece
-	text   map[string]string
-	terms  int
-}
-
-type piece struct {
-	col        string
-	side       bool
-	start, end int
-}
-
-func column(role transcript.Role, kind transcript.PartKind) string {
-	switch {
-	case kind != transcript.Prose:
-		return colTool
-	case role == transcript.RoleUser:
-		return colUser
-	}
-	return colAssistant
-}
-
-func sideColumn(col string) string {
-	if col == colTool {
-		return colToolSide
-	}
-	return colSide
+	kind  byte
+	terms int
 }
 
 // gap is a term no text has; it keeps phrases from spanning two pieces.
-const gap = "|"
+const gap = " | "
 
-func (s *Sink) analyse(r *ftsRow, col string, kind transcript.PartKind, text string) {
-	from, side := len(s.main), len(s.side)
-	if kind == Words {
-		for word := range strings.FieldsSeq(text) {
-			var n int
-			s.main, s.side, n = s.t.w.analyzer.Append(s.main, s.side, word)
-			if n > 0 {
-				s.main = append(s.main, ' ', gap[0], ' ')
-				s.side = append(s.side, ' ')
-				r.terms += n
-			}
-		}
-	} else {
-		var n int
-		s.main, s.side, n = s.t.w.analyzer.Append(s.main, s.side, text)
-		r.terms += n
+// analyse adds a text to the buffers of its table.
+func (s *Sink) analyse(r *ftsRow, kind byte, words bool, text string) {
+	buf := &s.talk
+	if kind == kindTool {
+		buf = &s.tool
 	}
-	r.pieces = append(r.pieces, piece{col, false, from, len(s.main)}, piece{sideColumn(col), true, side, len(s.side)})
+	before := r.terms
+	pieces := func(yield func(string) bool) { yield(text) }
+	if words {
+		pieces = strings.FieldsSeq(text)
+	}
+	s.side = s.side[:0]
+	for piece := range pieces {
+		var n int
+		buf.main, s.side, n = s.t.w.analyzer.Append(buf.main, s.side, piece)
+		if n > 0 {
+			buf.main = append(buf.main, gap...)
+			r.terms += n
+		}
+	}
+	for term := range bytes.FieldsSeq(s.side) {
+		buf.side = append(append(buf.side, term...), gap...)
+	}
+	if r.terms > before {
+		r.kind |= kind
+	}
 }
 
-// take turns the pieces into column texts.
-func (r *ftsRow) take(main, side []byte) {
-	r.text = make(map[string]string, 4)
-	for _, p := range r.pieces {
-		from := main
-		if p.side {
-			from = side
-		}
-		b := from[p.start:p.end]
-		if len(b) == 0 {
-			continue
-		}
-		if have := r.text[p.col]; have != "" {
-			r.text[p.col] = have + " " + gap + " " + string(b)
-		} else {
-			r.text[p.col] = string(b)
-		}
-	}
+// analysed are the terms of a row for one table.
+type analysed struct{ main, side []byte }
+
+func (a *analysed) reset() { a.main, a.side = a.main[:0], a.side[:0] }
+
+// text is what goes into the table.
+func (a *analysed) text(marks string) string {
+	a.main = append(append(append(a.main, a.side...), gap...), marks...)
+	return string(a.main)
 }
 
 // Bits of a row's kind in its span.
@@ -371,7 +346,22 @@ const (
 	kindRoleShift = 4
 )
 
-func (s *Sink) insert(w *sessionWriter, r *ftsRow, marks string, role, extra byte) (int64, error) {
+// kindOf is the kind of text a part of an event is.
+func kindOf(role transcript.Role, kind transcript.PartKind) byte {
+	switch {
+	case kind != transcript.Prose:
+		return kindTool
+	case role == transcript.RoleUser:
+		return kindUser
+	}
+	return kindAssistant
+}
+
+// insert writes the row that analyse has built.
+func (s *Sink) insert(w *sessionWriter, r *ftsRow, marks string, role byte) (int64, error) {
+	defer s.talk.reset()
+	defer s.tool.reset()
+
 	if s.last != nil && s.last != w {
 		if err := s.closeSpan(s.last); err != nil {
 			return 0, err
@@ -390,19 +380,18 @@ func (s *Sink) insert(w *sessionWriter, r *ftsRow, marks string, role, extra byt
 	if w.spanFrom == 0 {
 		w.spanFrom = row
 	}
-	kind := extra | role<<kindRoleShift
-	for _, c := range [...]struct {
-		col string
-		bit byte
-	}{{colUser, kindUser}, {colAssistant, kindAssistant}, {colTool, kindTool}, {colHead, kindHead}} {
-		if r.text[c.col] != "" {
-			kind |= c.bit
+	w.info = append(w.info, r.kind|role<<kindRoleShift, lengthCode(r.terms))
+	if r.kind&^kindTool != 0 {
+		if _, err := s.t.exec(`INSERT INTO talk(rowid, terms) VALUES(?,?)`, row, s.talk.text(marks)); err != nil {
+			return 0, err
 		}
 	}
-	w.info = append(w.info, kind, lengthCode(r.terms))
-	_, err = s.t.exec(`INSERT INTO ft(rowid, u, a, t, h, x, y, m) VALUES(?,?,?,?,?,?,?,?)`, row,
-		r.text[colUser], r.text[colAssistant], r.text[colTool], r.text[colHead], r.text[colSide], r.text[colToolSide], marks)
-	return row, err
+	if r.kind&kindTool != 0 {
+		if _, err := s.t.exec(`INSERT INTO tool(rowid, terms) VALUES(?,?)`, row, s.tool.text(marks)); err != nil {
+			return 0, err
+		}
+	}
+	return row, nil
 }
 
 // lengthCode keeps a row's length in one byte, an eighth of a doubling a step.
@@ -549,7 +538,7 @@ func (s *Sink) head(w *sessionWriter, h *transcript.Header) error {
 		return nil
 	}
 	if w.headRow != 0 {
-		if err := s.t.dropRows(w.headRow, 1); err != nil {
+		if err := s.t.dropRows(w.headRow, []byte{kindHead, 0}); err != nil {
 			return err
 		}
 	}
@@ -557,13 +546,11 @@ func (s *Sink) head(w *sessionWriter, h *transcript.Header) error {
 	if err := s.closeSpan(w); err != nil {
 		return err
 	}
-	s.main, s.side = s.main[:0], s.side[:0]
-	var r ftsRow
+	r := ftsRow{kind: kindHead}
 	for _, t := range []string{h.Title, h.Branch, Project(h.CWD)} {
-		s.analyse(&r, colHead, transcript.Prose, t)
+		s.analyse(&r, kindHead, false, t)
 	}
-	r.take(s.main, s.side)
-	row, err := s.insert(w, &r, MarkType(transcript.TypeTitle), 0, kindHead)
+	row, err := s.insert(w, &r, MarkType(transcript.TypeTitle), 0)
 	if err != nil {
 		return err
 	}

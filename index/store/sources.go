@@ -177,14 +177,18 @@ func (t *Tx) dropSession(id int64) error {
 // dropText removes what was read of a session but keeps its row, so that its
 // id, and with it the order of ties, survives a rewrite.
 func (t *Tx) dropText(id int64) error {
-	rows, err := t.tx.Query(`SELECT first, length(info)/2 FROM span WHERE session = ?`, id)
+	rows, err := t.tx.Query(`SELECT first, info FROM span WHERE session = ?`, id)
 	if err != nil {
 		return fmt.Errorf("find a session's rows: %w", err)
 	}
-	var spans [][2]int64
+	type span struct {
+		first int64
+		info  []byte
+	}
+	var spans []span
 	for rows.Next() {
-		var s [2]int64
-		if err := rows.Scan(&s[0], &s[1]); err != nil {
+		var s span
+		if err := rows.Scan(&s.first, &s.info); err != nil {
 			rows.Close()
 			return fmt.Errorf("find a session's rows: %w", err)
 		}
@@ -194,7 +198,7 @@ func (t *Tx) dropText(id int64) error {
 		return fmt.Errorf("find a session's rows: %w", err)
 	}
 	for _, s := range spans {
-		if err := t.dropRows(s[0], s[1]); err != nil {
+		if err := t.dropRows(s.first, s.info); err != nil {
 			return err
 		}
 	}
@@ -207,10 +211,19 @@ func (t *Tx) dropText(id int64) error {
 	return nil
 }
 
-func (t *Tx) dropRows(first, n int64) error {
-	for r := first; r < first+n; r++ {
-		if _, err := t.exec(`DELETE FROM ft WHERE rowid = ?`, r); err != nil {
-			return err
+// dropRows removes the rows of a span from the full-text tables they are in.
+func (t *Tx) dropRows(first int64, info []byte) error {
+	for k := 0; k+1 < len(info); k += 2 {
+		row := first + int64(k/2)
+		if info[k]&(kindUser|kindAssistant|kindHead) != 0 {
+			if _, err := t.exec(`DELETE FROM talk WHERE rowid = ?`, row); err != nil {
+				return err
+			}
+		}
+		if info[k]&kindTool != 0 {
+			if _, err := t.exec(`DELETE FROM tool WHERE rowid = ?`, row); err != nil {
+				return err
+			}
 		}
 	}
 	if _, err := t.exec(`DELETE FROM span WHERE first = ?`, first); err != nil {

@@ -77,12 +77,13 @@ func (w *Writer) Bulk(on bool) error {
 	// 48 MB instead of the default 1 MB: half as many segments to merge, half
 	// again as fast (bench.md). The setting is kept in the database, so it is
 	// taken back after the build.
-	size := 1 << 20
-	if on {
-		size = 48 << 20
-	}
-	if _, err := w.db.Exec(`INSERT INTO ft(ft, rank) VALUES('hashsize', ?)`, size); err != nil {
-		return fmt.Errorf("prepare the index for bulk writing: %w", err)
+	for table, size := range map[string]int{"talk": 8 << 20, "tool": 40 << 20} {
+		if !on {
+			size = 1 << 20
+		}
+		if _, err := w.db.Exec(`INSERT INTO `+table+`(`+table+`, rank) VALUES('hashsize', ?)`, size); err != nil {
+			return fmt.Errorf("prepare the index for bulk writing: %w", err)
+		}
 	}
 	w.bulk = on
 	return nil
@@ -94,8 +95,10 @@ func (w *Writer) Finish(ctx context.Context) error {
 	if err := w.Bulk(false); err != nil {
 		return err
 	}
-	if _, err := w.db.ExecContext(ctx, `INSERT INTO ft(ft) VALUES('optimize')`); err != nil {
-		return fmt.Errorf("merge the full-text index: %w", err)
+	for _, table := range []string{"talk", "tool"} {
+		if _, err := w.db.ExecContext(ctx, `INSERT INTO `+table+`(`+table+`) VALUES('optimize')`); err != nil {
+			return fmt.Errorf("merge the full-text index: %w", err)
+		}
 	}
 	if _, err := w.db.Exec(`PRAGMA wal_checkpoint(TRUNCATE)`); err != nil {
 		return fmt.Errorf("fold the log into the index: %w", err)
