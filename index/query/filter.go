@@ -49,16 +49,12 @@ func newConditions(f contract.Filters, o *operators, clock time.Time, pathOfFile
 	if f.CreatedAt != nil {
 		base.CreatedFrom, base.CreatedTo = timeOf(f.CreatedAt.From), timeOf(f.CreatedAt.To)
 	}
-	for _, list := range [][][]string{o.repos} {
-		for _, v := range list {
-			base.Repo = append(base.Repo, v...)
-		}
-	}
 	flatten := func(to *[]string, lists [][]string) {
 		for _, v := range lists {
 			*to = append(*to, v...)
 		}
 	}
+	flatten(&base.Repo, o.repos)
 	flatten(&base.Path, o.paths)
 	flatten(&base.BranchLike, o.branches)
 	flatten(&base.ModelLike, o.models)

@@ -75,13 +75,11 @@ func (c *snippets) best(text string) window {
 		return w
 	}
 	count := make([]int, len(c.weights))
-	value, distinct := 0.0, 0
-	lo := 0
-	bestLo, bestHi, bestDistinct := 0, 0, -1
+	value := 0.0
+	lo, bestLo, bestHi := 0, 0, 0
 	for hi, s := range spans {
 		if count[s.Pattern] == 0 {
 			value += c.weights[s.Pattern]
-			distinct++
 		}
 		count[s.Pattern]++
 		// Bytes stand for code points here; the cut below counts properly.
@@ -89,15 +87,13 @@ func (c *snippets) best(text string) window {
 			count[spans[lo].Pattern]--
 			if count[spans[lo].Pattern] == 0 {
 				value -= c.weights[spans[lo].Pattern]
-				distinct--
 			}
 			lo++
 		}
 		if value > w.value+1e-9 {
-			w.value, bestLo, bestHi, bestDistinct = value, lo, hi, distinct
+			w.value, bestLo, bestHi = value, lo, hi
 		}
 	}
-	_ = bestDistinct
 	w.spans = spans
 	w.from, w.to = spans[bestLo].Start, spans[bestHi].End
 	return w

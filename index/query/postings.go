@@ -1,0 +1,155 @@
+package query
+
+import (
+	"math"
+	"slices"
+
+	"github.com/sessionls/sessionls/contract"
+	"github.com/sessionls/sessionls/index/store"
+)
+
+// form says how well a row holds a unit.
+type form uint8
+
+const (
+	formExact form = iota
+	formLoose      // completed or inflected
+)
+
+// posting list of one unit in one stream and form.
+type posting struct {
+	unit   int
+	form   form
+	stream store.Stream
+	rows   []int64
+	more   bool
+	expr   store.Expr // with the event filter's part
+}
+
+// phraseUnit stands for the phrase of all words in a row's mask.
+const phraseUnit = -1
+
+// match finds the rows of all units, puts them together to sessions and ranks
+// these.
+func (s *search) match() error {
+	lists, err := s.postings()
+	if err != nil {
+		return err
+	}
+	m := newMatching(s, lists)
+	if err := m.collect(lists); err != nil {
+		return err
+	}
+	if err := m.completeSessions(lists); err != nil {
+		return err
+	}
+	return m.rank()
+}
+
+func (s *search) budget(st store.Stream, quoted bool) int {
+	switch {
+	case quoted, s.req.Filters.Sort == contract.SortNewest:
+		return everything
+	case st == store.ToolText:
+		return toolBudget
+	}
+	return talkBudget
+}
+
+// postings asks the index for every unit.
+func (s *search) postings() ([]posting, error) {
+	var out []posting
+	for i := range s.plan.units {
+		u := &s.plan.units[i]
+		if u.optional {
+			continue
+		}
+		for _, st := range s.plan.streams {
+			for f, e := range []store.Expr{u.exact(), u.loose()} {
+				rows, more, err := s.list(st, e, s.budget(st, u.quoted))
+				if err != nil {
+					return nil, err
+				}
+				s.truncated = s.truncated || more
+				if len(rows) > 0 {
+					out = append(out, posting{i, form(f), st, rows, more, s.marked(e)})
+				}
+				if more {
+					break // the word itself fills the budget; its other forms rank below it
+				}
+			}
+		}
+	}
+	if s.plan.phrase != nil {
+		for _, st := range s.plan.streams {
+			// Where every word met its budget, the phrase is looked for as far
+			// back as they were, not through all of their lists.
+			e := s.marked(store.Phrase(s.plan.phrase, s.plan.open))
+			rows, more, err := s.pages(st, e, s.depth(st, out), s.budget(st, false))
+			if err != nil {
+				return nil, err
+			}
+			s.truncated = s.truncated || more
+			out = append(out, posting{unit: phraseUnit, stream: st, rows: rows, more: more})
+		}
+	}
+	return out, s.together(&out)
+}
+
+// depth is the oldest row that all words of a stream were read down to, if all
+// of them were cut; else all rows count.
+func (s *search) depth(st store.Stream, lists []posting) int64 {
+	oldest := int64(math.MaxInt64)
+	for _, i := range s.plan.words {
+		if s.plan.units[i].optional {
+			continue
+		}
+		k := slices.IndexFunc(lists, func(p posting) bool { return p.unit == i && p.stream == st && p.more })
+		if k < 0 {
+			return math.MinInt64
+		}
+		oldest = min(oldest, lists[k].rows[len(lists[k].rows)-1])
+	}
+	return oldest
+}
+
+// together finds the rows that hold all words where single lists were cut: an
+// old message with a rare and a common word is on the rare word's list but may
+// be beyond the common word's budget.
+func (s *search) together(out *[]posting) error {
+	cut, whole := false, false
+	for _, i := range s.plan.words {
+		if s.plan.units[i].optional {
+			continue
+		}
+		more := slices.ContainsFunc(*out, func(p posting) bool { return p.unit == i && p.more })
+		cut, whole = cut || more, whole || !more
+	}
+	if !cut || !whole {
+		return nil
+	}
+	for _, st := range s.plan.streams {
+		var all []store.Expr
+		var units []int
+		for _, i := range s.plan.words {
+			u := &s.plan.units[i]
+			if u.optional {
+				continue
+			}
+			all = append(all, store.Any(u.exact(), u.loose()))
+			units = append(units, i)
+		}
+		if len(all) < 2 {
+			continue
+		}
+		rows, more, err := s.list(st, store.All(all...), s.budget(st, false))
+		if err != nil {
+			return err
+		}
+		s.truncated = s.truncated || more
+		for _, i := range units {
+			*out = append(*out, posting{unit: i, form: formLoose, stream: st, rows: rows})
+		}
+	}
+	return nil
+}
