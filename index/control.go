@@ -53,11 +53,8 @@ func sameDays(a, b *int) bool { return a == b || a != nil && b != nil && *a == *
 
 // stop ends reading and closes the index; its file stays.
 func (s *Service) stop(ctx context.Context) error {
-	s.passes.interrupt()
-	select {
-	case s.gate <- struct{}{}:
-	case <-ctx.Done():
-		return ctx.Err()
+	if err := s.seize(ctx); err != nil {
+		return err
 	}
 	defer func() { <-s.gate }()
 	s.watch.forget()
@@ -72,7 +69,6 @@ func (s *Service) Clear(ctx context.Context, _ contract.ClearRequest) (contract.
 	if _, err := os.Stat(s.paths.Data); errors.Is(err, fs.ErrNotExist) && !s.allowed() {
 		return contract.ClearResponse{Cleared: true}, nil // nothing there, nothing to make
 	}
-	s.passes.interrupt()
 	identity, err := s.clear(ctx)
 	if s.allowed() {
 		s.request(false) // also after a failure: reading goes on
@@ -85,7 +81,10 @@ func (s *Service) Clear(ctx context.Context, _ contract.ClearRequest) (contract.
 }
 
 func (s *Service) clear(ctx context.Context) (identity string, err error) {
-	leave, err := s.enter(ctx)
+	if err := s.seize(ctx); err != nil {
+		return "", err
+	}
+	leave, err := s.lock(ctx)
 	if err != nil {
 		return "", err
 	}

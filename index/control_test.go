@@ -3,9 +3,11 @@ package index_test
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -390,5 +392,51 @@ func TestDoctorOfAHealthyHome(t *testing.T) {
 	}
 	if p := r.Agents[0].Places[0]; !p.Found || p.Sources == nil || *p.Sources != 1 {
 		t.Errorf("Claude Code's place %+v", p)
+	}
+}
+
+// However many passes are asked for, disabling ends reading.
+func TestDisablingWhilePassesAreAskedFor(t *testing.T) {
+	w := newWorld(t)
+	w.write("fakes/a.fake", "session-a\nthe plover nests\n")
+	fake := newFake("fakes")
+	s := w.enabled(fake)
+	stop := make(chan struct{})
+	var group sync.WaitGroup
+	for range 4 {
+		group.Go(func() {
+			for {
+				select {
+				case <-stop:
+					return
+				default:
+					err := s.Reconcile(context.Background(), true, nil)
+					var e *contract.Error
+					if err != nil && (!errors.As(err, &e) || e.Code != contract.CodeSearchDisabled) {
+						t.Error(err)
+						return
+					}
+				}
+			}
+		})
+	}
+	for range 5 {
+		w.setPolicy(s, contract.SetPolicyRequest{Enabled: contract.Some(false)})
+		fake.taken()
+		if got := w.hits(s, "plover"); got != "unavailable/disabled" {
+			t.Errorf("disabled: %q", got)
+		}
+		if got := fake.taken(); got != "" {
+			t.Errorf("read %q after disabling", got)
+		}
+		w.setPolicy(s, contract.SetPolicyRequest{Enabled: contract.Some(true)})
+		if _, err := s.Clear(context.Background(), contract.ClearRequest{}); err != nil {
+			t.Error(err)
+		}
+	}
+	close(stop)
+	group.Wait()
+	if got := w.fresh(s, "plover"); got != "session-a" {
+		t.Errorf("at last: %q", got)
 	}
 }

@@ -121,6 +121,12 @@ func (s *Service) enter(ctx context.Context) (leave func(), err error) {
 	case <-ctx.Done():
 		return nil, context.Cause(ctx)
 	}
+	return s.lock(ctx)
+}
+
+// lock takes the lock among processes for the holder of the gate; leave gives
+// both back, and so does an error.
+func (s *Service) lock(ctx context.Context) (leave func(), err error) {
 	if err := s.paths.makeData(); err != nil {
 		<-s.gate
 		return nil, err
@@ -132,6 +138,27 @@ func (s *Service) enter(ctx context.Context) (leave func(), err error) {
 	}
 	return func() { lock.release(); <-s.gate }, nil
 }
+
+// seize takes the gate from passes: the one that runs is interrupted, and so is
+// the next, should it be faster.
+func (s *Service) seize(ctx context.Context) error {
+	for {
+		s.passes.interrupt()
+		timer := time.NewTimer(seizeAgain)
+		select {
+		case s.gate <- struct{}{}:
+			timer.Stop()
+			return nil
+		case <-ctx.Done():
+			timer.Stop()
+			return ctx.Err()
+		case <-timer.C:
+		}
+	}
+}
+
+// seizeAgain is when a pass that went on regardless is interrupted again.
+const seizeAgain = 20 * time.Millisecond
 
 // pass brings the index up to date.
 func (s *Service) pass(ctx context.Context, r *run) (*reconcile.Result, error) {
