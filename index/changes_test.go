@@ -225,6 +225,30 @@ func TestSubtreeThatCannotBeListedProvesNothing(t *testing.T) {
 	}
 }
 
+func TestReaderThatCannotNameItsRoots(t *testing.T) {
+	w := newWorld(t)
+	w.write("one/a.fake", "session-a\nthe plover nests\n")
+	w.write("two/b.fake", "session-b\nthe heron waits\n")
+	one, two := newFake("one"), newFake("two")
+	two.agent = "codex"
+	s := w.enabled(one, two)
+	w.reconcile(s)
+	one.lost = true
+	w.append("two/b.fake", "and a kestrel\n")
+	if got := w.fresh(s, "kestrel"); got != "session-b" {
+		t.Errorf("the other agent: %q", got)
+	}
+	if got := w.hits(s, "plover"); got != "session-a" {
+		t.Errorf("what was read before: %q", got)
+	}
+	if st := w.status(s); st.Phase != contract.PhaseDegraded || len(st.DegradedRoots) != 1 || !strings.Contains(st.DegradedRoots[0].Reason, "where am I") {
+		t.Errorf("status %+v", st)
+	}
+	if _, err := s.Doctor(context.Background()); err != nil {
+		t.Error(err)
+	}
+}
+
 func TestCopiesOfOneSession(t *testing.T) {
 	w := newWorld(t)
 	fake := newFake("one", "two")

@@ -144,7 +144,11 @@ func (s *Service) Doctor(ctx context.Context) (Report, error) {
 		a := AgentReport{Agent: agent.ID, Label: agent.Label, Places: []PlaceReport{}, Sessions: counts.Sessions, Events: counts.Events, Failed: counts.Failed}
 		env := s.env
 		env.Extra = user.Roots[agent.ID]
-		for _, root := range reconcile.Roots(rd, env) {
+		roots, err := reconcile.Roots(rd, env)
+		if err != nil {
+			problem("report this as a fault of sessionls", "%v", err)
+		}
+		for _, root := range roots {
 			if err := ctx.Err(); err != nil {
 				return r, contract.Aborted(err)
 			}

@@ -23,6 +23,7 @@ type fakeReader struct {
 	version int
 	// anonymous has discovery not know the ids of sessions.
 	anonymous bool
+	lost      bool // Roots panics
 	// meanwhile, if set, is called for each line that is read.
 	meanwhile func(line string)
 
@@ -47,6 +48,9 @@ func (f *fakeReader) Agent() transcript.Agent { return transcript.Agent{ID: f.ag
 func (f *fakeReader) Version() int            { return f.version }
 
 func (f *fakeReader) Roots(env transcript.Env) []transcript.Root {
+	if f.lost {
+		panic("where am I")
+	}
 	var out []transcript.Root
 	for _, r := range f.roots {
 		out = append(out, transcript.Root{Path: filepath.Join(env.Home, r)})

@@ -135,16 +135,31 @@ func fillEnv(env transcript.Env, now func() time.Time) transcript.Env {
 	return env
 }
 
+// farewell is how long Close waits for what is still running.
+const farewell = 5 * time.Second
+
 // Close ends passes and closes the index. Requests that are still running are
-// waited for; later ones find it closed.
+// waited for, later ones find it closed. A read from a disk that does not
+// answer is left behind, which is the error.
 func (s *Service) Close() error {
 	s.closed.Store(true)
 	s.cancel(errClosed)
 	s.passes.close()
-	s.work.Wait()
-	s.handles.close()
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		s.work.Wait()
+		s.handles.close()
+	}()
 	s.wake.all()
-	return nil
+	timer := time.NewTimer(farewell)
+	defer timer.Stop()
+	select {
+	case <-done:
+		return nil
+	case <-timer.C:
+		return errors.New("close the index: a transcript or a search is still being read from a disk that does not answer")
+	}
 }
 
 // Start looks at the disk in the background, now and then every minute, less

@@ -141,7 +141,9 @@ func (s *Service) rootsOf(agent string, saw seen) []string {
 		}
 	}
 	if saw.result == nil {
-		for _, root := range reconcile.Roots(s.byAgent[agent], s.env) {
+		// A reader's panic shows in the pass.
+		all, _ := reconcile.Roots(s.byAgent[agent], s.env)
+		for _, root := range all {
 			add(root.Path)
 		}
 		return roots

@@ -30,9 +30,15 @@ type agent struct {
 }
 
 // Roots are the places where a reader looks. Without a home folder some would
-// be relative to wherever the process was started; those are left out.
-func Roots(rd transcript.Reader, env transcript.Env) []transcript.Root {
-	return slices.DeleteFunc(rd.Roots(env), func(r transcript.Root) bool { return !filepath.IsAbs(r.Path) })
+// be relative to wherever the process was started; those are left out. The
+// error is a reader's panic.
+func Roots(rd transcript.Reader, env transcript.Env) (roots []transcript.Root, err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			err = fmt.Errorf("looking for the folders of %s ended unexpectedly: %v", rd.Agent().Label, r)
+		}
+	}()
+	return slices.DeleteFunc(rd.Roots(env), func(r transcript.Root) bool { return !filepath.IsAbs(r.Path) }), nil
 }
 
 // place is a root while the pass looks at it.
@@ -65,7 +71,12 @@ func (p *pass) discoverAgent(ctx context.Context, rd transcript.Reader) error {
 	id := rd.Agent().ID
 	a := &agent{reader: rd, env: p.cfg.Env}
 	a.env.Extra = p.cfg.Roots[id]
-	roots := Roots(rd, a.env)
+	roots, err := Roots(rd, a.env)
+	if err != nil {
+		p.cfg.Log.Error().Err(err).Msg("a reader panicked")
+		p.degrade(rd.Agent().Label, err.Error())
+		return nil // what is known of the agent stays as it is
+	}
 	seen := map[sourceKey]bool{}
 	ids := newFileIDs(len(roots) > 1)
 	for _, root := range roots {
@@ -170,9 +181,19 @@ const (
 	unverifiable = "unverifiable"
 )
 
-// presenceOf judges a known source that was not found. A presence of "" says
-// that nothing is to be changed; why explains what is unverifiable although its
-// root could be listed.
+// elsewhere reports whether a source lies where nothing was looked for in this
+// pass, because its root is not configured any more or could not be named, and
+// is still there: nothing is to be changed about it.
+func (p *pass) elsewhere(k *known) bool {
+	if len(p.placesOf(k.agent, k.root)) > 0 {
+		return false
+	}
+	_, err := os.Stat(k.path)
+	return err == nil
+}
+
+// presenceOf judges a known source that was not found; why explains what is
+// unverifiable although its root could be listed.
 //
 // Gone is proven by a folder that can be listed and does not hold it. When the
 // folder is gone, too, the nearest one above that is there must hold something
@@ -180,14 +201,10 @@ const (
 // to nothing.
 func (p *pass) presenceOf(k *known) (presence, why string) {
 	places := p.placesOf(k.agent, k.root)
-	_, statErr := os.Stat(k.path)
 	if len(places) == 0 {
-		// Its root is not looked at any more.
-		if statErr == nil {
-			return "", ""
-		}
 		return unverifiable, ""
 	}
+	_, statErr := os.Stat(k.path)
 	others := 0
 	for _, pl := range places {
 		if pl.Err != nil || pl.moreTrouble {

@@ -311,6 +311,7 @@ func (p *pass) planGone(dueIDs map[[2]string]bool) {
 		}
 	}
 	slices.SortFunc(p.gone, func(a, b *known) int { return cmp.Compare(a.id, b.id) })
+	p.gone = slices.DeleteFunc(p.gone, p.elsewhere)
 	for _, k := range p.gone {
 		if k.class != goneClass {
 			p.notes = append(p.notes, func(t *store.Tx) error { return t.SetRank(k.id, goneClass, k.size, k.mtime) })
@@ -320,8 +321,6 @@ func (p *pass) planGone(dueIDs map[[2]string]bool) {
 		}
 		presence, why := p.presenceOf(k)
 		switch presence {
-		case "":
-			continue
 		case missing:
 			p.result.Missing++
 		case unverifiable:

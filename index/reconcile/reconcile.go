@@ -11,6 +11,7 @@ package reconcile
 import (
 	"context"
 	"fmt"
+	"runtime/debug"
 	"time"
 
 	"github.com/rs/zerolog"
@@ -158,7 +159,16 @@ func (p *pass) update(ctx context.Context, f func(*store.Tx) error) error {
 	if err := p.mayGoOn(ctx); err != nil {
 		return err
 	}
-	return p.w.Update(ctx, f)
+	return p.w.Update(ctx, func(t *store.Tx) (err error) {
+		// A surprise must not end the process, nor leave the transaction open.
+		defer func() {
+			if r := recover(); r != nil {
+				p.cfg.Log.Error().Bytes("stack", debug.Stack()).Any("panic", r).Msg("writing to the index panicked")
+				err = fmt.Errorf("writing to the index ended unexpectedly: %v", r)
+			}
+		}()
+		return f(t)
+	})
 }
 
 // tell passes progress on: always when a source is done, and ten times a
