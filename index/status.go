@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io/fs"
+	"os"
 	"slices"
 	"sync"
 	"time"
@@ -132,7 +133,7 @@ func (s *Service) glance(ctx context.Context, saw seen) (store.Glance, error) {
 }
 
 // rootsOf are the folders that were looked into for an agent; before the first
-// pass those that will be.
+// pass those of them that are there.
 func (s *Service) rootsOf(agent string, saw seen) []string {
 	roots := []string{}
 	add := func(path string) {
@@ -144,7 +145,9 @@ func (s *Service) rootsOf(agent string, saw seen) []string {
 		// A reader's panic shows in the pass.
 		all, _ := reconcile.Roots(s.byAgent[agent], s.env)
 		for _, root := range all {
-			add(root.Path)
+			if _, err := os.Stat(root.Path); err == nil || root.Configured {
+				add(root.Path)
+			}
 		}
 		return roots
 	}
