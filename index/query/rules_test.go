@@ -351,3 +351,20 @@ func askIn(t testing.TB, r *store.Reader, q string, zone *time.Location) *contra
 	}
 	return resp.Results
 }
+
+// TestSnippetOfWordsFarApart shows both places, and every mark is exact.
+func TestSnippetOfWordsFarApart(t *testing.T) {
+	path := storetest.Path(t)
+	pad := strings.Repeat("nothing of note stands here ", 60)
+	storetest.Build(t, path, storetest.Talk("s", pad+"the quill lies "+pad+"a marmot sleeps "+pad))
+	ev := search(t, storetest.Open(t, path), "marmot quill ").Hits[0].Evidence
+	for _, want := range []string{"[[quill]]", "[[marmot]]", " … "} {
+		if !strings.Contains(ev.Snippet, want) {
+			t.Errorf("%q is not in %q", want, ev.Snippet)
+		}
+	}
+	if len(ev.Marks) != 2 {
+		t.Errorf("marks %v", ev.Marks)
+	}
+	checkMarks(t, ev)
+}

@@ -1,8 +1,10 @@
 package query
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"unicode"
 
@@ -58,45 +60,72 @@ func newSnippets(p *plan) *snippets {
 // other; a later tight place must still be found (case B86), so it is large.
 const maxSpans = 20000
 
-// window is a stretch of a text with the matches in it.
+// window is what of a text is shown: one stretch, or two when the words of the
+// query stand far apart.
 type window struct {
-	text     string
-	spans    []analysis.Span
-	from, to int
-	value    float64
-	prose    bool
+	text  string
+	spans []analysis.Span
+	parts []stretch // in order, apart
+	value float64
+	prose bool
 }
 
-// best finds the stretch of text with most of the query in it.
+type stretch struct{ from, to int }
+
+// best finds the stretches of text with most of the query in them.
 func (c *snippets) best(text string) window {
 	spans := c.matcher.Find(text, maxSpans)
-	w := window{text: text, to: min(len(text), windowRunes)}
+	w := window{text: text, spans: spans}
 	if len(spans) == 0 {
+		w.parts = []stretch{{0, 0}}
 		return w
 	}
+	first, value := c.tightest(spans, nil)
+	w.parts, w.value = []stretch{first}, value
+	covered := make([]bool, len(c.weights))
+	for _, s := range spans {
+		if s.Start >= first.from && s.End <= first.to {
+			covered[s.Pattern] = true
+		}
+	}
+	if second, more := c.tightest(spans, covered); more > 0 {
+		w.value += more
+		w.parts = append(w.parts, second)
+		slices.SortFunc(w.parts, func(a, b stretch) int { return cmp.Compare(a.from, b.from) })
+	}
+	return w
+}
+
+// tightest finds the window whose patterns, those already covered apart, weigh
+// most; of equals the first.
+func (c *snippets) tightest(spans []analysis.Span, covered []bool) (best stretch, value float64) {
 	count := make([]int, len(c.weights))
-	value := 0.0
-	lo, bestLo, bestHi := 0, 0, 0
+	now := 0.0
+	lo := 0
 	for hi, s := range spans {
+		weight := func(pattern int) float64 {
+			if covered != nil && covered[pattern] {
+				return 0
+			}
+			return c.weights[pattern]
+		}
 		if count[s.Pattern] == 0 {
-			value += c.weights[s.Pattern]
+			now += weight(s.Pattern)
 		}
 		count[s.Pattern]++
-		// Bytes stand for code points here; the cut below counts properly.
+		// Bytes stand for code points here; the cut counts properly.
 		for spans[lo].Start < s.End-windowRunes && lo < hi {
 			count[spans[lo].Pattern]--
 			if count[spans[lo].Pattern] == 0 {
-				value -= c.weights[spans[lo].Pattern]
+				now -= weight(spans[lo].Pattern)
 			}
 			lo++
 		}
-		if value > w.value+1e-9 {
-			w.value, bestLo, bestHi = value, lo, hi
+		if now > value+1e-9 {
+			value, best = now, stretch{spans[lo].Start, s.End}
 		}
 	}
-	w.spans = spans
-	w.from, w.to = spans[bestLo].Start, spans[bestHi].End
-	return w
+	return best, value
 }
 
 // evidence cuts the snippet of a hit.
@@ -164,96 +193,115 @@ func (s *search) headEvidence(sess *store.Session, c *snippets) *contract.Eviden
 // cut renders a window: white space runs become one space, control characters
 // go, matches are marked, and the text around them is given as far as it fits.
 func (s *search) cut(ev *contract.Evidence, w window) {
-	from, to := widen(w.text, w.from, w.to)
-	var b strings.Builder
-	marks := contract.List[contract.Mark]{}
-	at, runes := 0, 0 // UTF-16 length and code points so far
-	put := func(text string) {
-		b.WriteString(text)
-		at += utf16Len(text)
-	}
-	space := true // at the start none is written
-	i := from
-	if from > 0 {
-		put("…")
-		runes++
-		space = false
-	}
-	spans := outermost(w.spans, from, to)
-	var open int
-	inside := false
-	for i < to && runes < snippetRunes-1 {
-		if inside && i >= spans[0].End {
-			marks = append(marks, contract.Mark{open, at})
-			put("]]")
-			inside = false
-			spans = spans[1:]
+	r := renderer{marks: contract.List[contract.Mark]{}, space: true}
+	end := 0
+	shortened := false
+	for _, p := range w.parts {
+		from, to := widen(w.text, max(p.from, end), max(p.to, end), windowRunes/len(w.parts), end)
+		if from > end || end == 0 && from > 0 {
+			r.gap()
+			shortened = true
 		}
-		if !inside && len(spans) > 0 && i >= spans[0].Start {
-			put("[[")
-			open, inside = at, true
-		}
-		r, size := rune(w.text[i]), 1
-		if r >= 0x80 {
-			r, size = decode(w.text[i:])
-		}
-		i += size
-		switch {
-		case unicode.IsSpace(r):
-			if space {
-				continue
-			}
-			space = true
-			b.WriteByte(' ')
-			at++
-		case unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r):
-			continue
-		default:
-			space = false
-			b.WriteRune(r)
-			at++
-			if r > 0xffff {
-				at++
-			}
-		}
-		runes++
+		end = r.stretch(w.text, w.spans, from, to)
 	}
-	if inside {
-		marks = append(marks, contract.Mark{open, at})
-		put("]]")
+	if end < len(w.text) {
+		r.put("…")
+		shortened = true
 	}
-	if i < len(w.text) {
-		put("…")
-	}
-	if from > 0 || i < len(w.text) {
+	if shortened {
 		s.shortened++
 	}
-	ev.Snippet, ev.Marks = strings.TrimRight(b.String(), " "), marks
+	ev.Snippet, ev.Marks = strings.TrimRight(r.b.String(), " "), r.marks
 }
 
-// widen extends a stretch to the window's size, two thirds of the room after
-// it, to word boundaries.
-func widen(text string, from, to int) (int, int) {
-	room := max(0, windowRunes-runesIn(text[from:to]))
-	before := room / 3
-	start := from
-	for n := 0; n < before && start > 0; n++ {
-		_, size := decodeLast(text[:start])
-		start -= size
+// renderer writes a snippet and knows where it is in UTF-16 code units.
+type renderer struct {
+	b         strings.Builder
+	marks     contract.List[contract.Mark]
+	at, runes int
+	space     bool // nothing or a space was written last: no further one
+}
+
+func (r *renderer) put(text string) {
+	r.b.WriteString(text)
+	r.at += utf16Len(text)
+}
+
+// gap stands for text left out.
+func (r *renderer) gap() {
+	if r.at > 0 && !r.space {
+		r.put(" ")
 	}
+	r.put("…")
+	if r.at > 1 {
+		r.put(" ")
+	}
+	r.runes += 3
+	r.space = r.at > 1
+}
+
+// stretch writes text[from:to] with its matches marked and returns how far it
+// came before the snippet was full.
+func (r *renderer) stretch(text string, spans []analysis.Span, from, to int) int {
+	marked := outermost(spans, from, to)
+	open, inside := 0, false
+	closeMark := func() {
+		r.marks = append(r.marks, contract.Mark{open, r.at})
+		r.put("]]")
+		inside = false
+		marked = marked[1:]
+	}
+	i := from
+	for i < to && r.runes < snippetRunes-4 {
+		if inside && i >= marked[0].End {
+			closeMark()
+		}
+		if !inside && len(marked) > 0 && i >= marked[0].Start {
+			r.put("[[")
+			open, inside = r.at, true
+		}
+		c, size := decode(text[i:])
+		i += size
+		switch {
+		case unicode.IsSpace(c):
+			if r.space {
+				continue
+			}
+			r.space = true
+			r.put(" ")
+		case unicode.IsControl(c) || unicode.Is(unicode.Bidi_Control, c):
+			continue
+		default:
+			r.space = false
+			r.b.WriteRune(c)
+			r.at++
+			if c > 0xffff {
+				r.at++
+			}
+		}
+		r.runes++
+	}
+	if inside {
+		closeMark()
+	}
+	return i
+}
+
+// widen extends a stretch to size code points, two thirds of the room after it,
+// to word boundaries; never below lowest.
+func widen(text string, from, to, size, lowest int) (int, int) {
+	room := max(0, size-runesIn(text[from:to]))
+	start := stepBack(text, from, room/3, lowest)
 	room -= runesIn(text[start:from])
 	end := to
 	for n := 0; n < room && end < len(text); n++ {
-		_, size := decode(text[end:])
-		end += size
+		_, width := decode(text[end:])
+		end += width
 	}
 	if end == len(text) {
-		for n := runesIn(text[start:end]); n < windowRunes && start > 0; n++ {
-			_, size := decodeLast(text[:start])
-			start -= size
-		}
+		start = stepBack(text, start, max(0, size-runesIn(text[start:end])), lowest)
 	}
-	if start > 0 {
+	if start > lowest {
 		if i := strings.IndexAny(text[start:from], " \t\n"); i >= 0 && i < 24 {
 			start += i + 1
 		}
@@ -264,6 +312,15 @@ func widen(text string, from, to int) (int, int) {
 		}
 	}
 	return start, end
+}
+
+// stepBack goes n code points back from at, not below lowest.
+func stepBack(text string, at, n, lowest int) int {
+	for ; n > 0 && at > lowest; n-- {
+		_, width := decodeLast(text[:at])
+		at -= width
+	}
+	return max(at, lowest)
 }
 
 // outermost gives the spans inside [from, to) without those that another one
