@@ -2,9 +2,11 @@ package store
 
 import (
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"sync"
 	"time"
+	"unsafe"
 
 	"github.com/klauspost/compress/zstd"
 
@@ -73,7 +75,7 @@ func roleCode(r transcript.Role) byte {
 	return 0
 }
 
-// appendEvent adds the event to a raw block.
+// appendEvent adds all of the event but the text of its parts to a raw block.
 func appendEvent(b []byte, e *transcript.Event, parts []transcript.Part, rowAt, rows int, reduced int64) []byte {
 	var flags byte
 	if e.Inherited {
@@ -100,7 +102,11 @@ func appendEvent(b []byte, e *transcript.Event, parts []transcript.Part, rowAt, 
 	for _, t := range e.Tools {
 		b = appendString(b, t)
 	}
-	b = binary.AppendUvarint(b, uint64(len(parts)))
+	return binary.AppendUvarint(b, uint64(len(parts)))
+}
+
+// appendParts adds the text of the event that appendEvent has added.
+func appendParts(b []byte, parts []transcript.Part) []byte {
 	for _, p := range parts {
 		b = append(b, byte(p.Kind))
 		b = appendString(b, p.Text)
@@ -121,6 +127,84 @@ func compress(raw []byte) ([]byte, error) {
 	return c.enc.EncodeAll(raw, nil), nil
 }
 
+// moreBytes is the size of the pieces in which the compressed block of a giant
+// event is stored: the first in its row, the others in the table "more". SQLite
+// and its driver copy a value as a whole, so it must not be large.
+const moreBytes = 4 << 20
+
+// compressGiant compresses a block that ends with the parts of a giant event,
+// without copying their text, and hands it over in pieces that are valid during
+// the call.
+func compressGiant(raw []byte, parts []transcript.Part, put func(piece []byte) error) error {
+	size := len(raw)
+	for _, p := range parts {
+		size += 1 + uvarintLen(uint64(len(p.Text))) + len(p.Text)
+	}
+	out := pieces{put: put}
+	enc, err := zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedDefault), zstd.WithEncoderConcurrency(1), zstd.WithLowerEncoderMem(true), zstd.WithWindowSize(1<<20))
+	if err != nil {
+		return fmt.Errorf("set up compression: %w", err)
+	}
+	enc.ResetContentSize(&out, int64(size))
+	_, err = enc.Write(raw)
+	buf := make([]byte, 0, 256<<10)
+	for _, p := range parts {
+		if err == nil {
+			_, err = enc.Write(binary.AppendUvarint(append(buf, byte(p.Kind)), uint64(len(p.Text))))
+		}
+		for text := p.Text; err == nil && text != ""; {
+			n := min(len(text), cap(buf))
+			_, err = enc.Write(append(buf, text[:n]...))
+			text = text[n:]
+		}
+	}
+	if err = errors.Join(err, enc.Close()); err == nil {
+		err = out.flush()
+	}
+	if err != nil {
+		return fmt.Errorf("compress an event: %w", err)
+	}
+	return nil
+}
+
+// pieces is a writer that hands on what is written in pieces of moreBytes.
+type pieces struct {
+	buf []byte
+	put func([]byte) error
+}
+
+func (w *pieces) Write(b []byte) (int, error) {
+	n := len(b)
+	for len(b) > 0 {
+		k := min(len(b), moreBytes-len(w.buf))
+		w.buf = append(w.buf, b[:k]...)
+		b = b[k:]
+		if len(w.buf) == moreBytes {
+			if err := w.flush(); err != nil {
+				return 0, err
+			}
+		}
+	}
+	return n, nil
+}
+
+func (w *pieces) flush() error {
+	if len(w.buf) == 0 {
+		return nil
+	}
+	err := w.put(w.buf)
+	w.buf = w.buf[:0]
+	return err
+}
+
+func uvarintLen(x uint64) int {
+	n := 1
+	for ; x >= 0x80; x >>= 7 {
+		n++
+	}
+	return n
+}
+
 // decodeBlock yields the events of a stored block in order until yield returns
 // false. Damage is an ErrDamaged, never an oversized allocation.
 func decodeBlock(data []byte, yield func(*Stored) bool) error {
@@ -132,7 +216,8 @@ func decodeBlock(data []byte, yield func(*Stored) bool) error {
 	if err != nil {
 		return fmt.Errorf("%w: %w", ErrDamaged, err)
 	}
-	d := decoder{b: string(raw)}
+	// No copy: nobody else has these bytes, and a block may be 64 MB.
+	d := decoder{b: unsafe.String(unsafe.SliceData(raw), len(raw))}
 	for len(d.b) > 0 && !d.bad {
 		e := d.event()
 		if d.bad {

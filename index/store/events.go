@@ -10,17 +10,43 @@ import (
 // ErrNoEvent says that a row or position belongs to no stored event.
 var ErrNoEvent = errors.New("no such event")
 
+// whole completes the data of a block that is stored in pieces.
+func (s *Snapshot) whole(ctx context.Context, block int64, data []byte) ([]byte, error) {
+	if len(data) != moreBytes {
+		return data, nil
+	}
+	rows, err := s.tx.QueryContext(ctx, `SELECT data FROM more WHERE block = ? ORDER BY id`, block)
+	if err != nil {
+		return nil, fmt.Errorf("read a long event: %w", err)
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var piece sql.RawBytes
+		if err := rows.Scan(&piece); err != nil {
+			return nil, fmt.Errorf("read a long event: %w", err)
+		}
+		data = append(data, piece...)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, fmt.Errorf("read a long event: %w", err)
+	}
+	return data, nil
+}
+
 // EventAt reads the event of an FTS row, and which of its rows it is (see
 // Chunk).
 func (s *Snapshot) EventAt(ctx context.Context, of *Session, row int64) (e *Stored, chunk int, err error) {
 	var data []byte
-	var first int64
-	err = s.tx.QueryRowContext(ctx, `SELECT first_row, data FROM block WHERE session = ? AND first_row BETWEEN 1 AND ? ORDER BY first_row DESC LIMIT 1`, of.ID, row).Scan(&first, &data)
+	var id, first int64
+	err = s.tx.QueryRowContext(ctx, `SELECT id, first_row, data FROM block WHERE session = ? AND first_row BETWEEN 1 AND ? ORDER BY first_row DESC LIMIT 1`, of.ID, row).Scan(&id, &first, &data)
 	if errors.Is(err, sql.ErrNoRows) {
 		return nil, 0, ErrNoEvent
 	}
 	if err != nil {
 		return nil, 0, fmt.Errorf("read an event: %w", err)
+	}
+	if data, err = s.whole(ctx, id, data); err != nil {
+		return nil, 0, err
 	}
 	at := int(row - first)
 	err = decodeBlock(data, func(x *Stored) bool {
@@ -65,8 +91,12 @@ func (s *Snapshot) Events(ctx context.Context, of *Session, from int, f func(*St
 		if err := s.tx.QueryRowContext(ctx, `SELECT data FROM block WHERE id = ?`, id).Scan(&data); err != nil {
 			return fmt.Errorf("read events: %w", err)
 		}
+		data, err := s.whole(ctx, id, data)
+		if err != nil {
+			return err
+		}
 		more := true
-		err := decodeBlock(data, func(e *Stored) bool {
+		err = decodeBlock(data, func(e *Stored) bool {
 			if e.Seq < from {
 				return true
 			}
@@ -84,7 +114,7 @@ func (s *Snapshot) Events(ctx context.Context, of *Session, from int, f func(*St
 // RowEvents calls f for the events of the given rows of one session, reading
 // each block once. Rows without an event (a session's head) are left out.
 func (s *Snapshot) RowEvents(ctx context.Context, of *Session, rows []int64, f func(row int64, e *Stored) error) error {
-	blocks, err := s.tx.QueryContext(ctx, `SELECT first_row, data FROM block WHERE session = ? AND first_row > 0 ORDER BY first_row`, of.ID)
+	blocks, err := s.tx.QueryContext(ctx, `SELECT id, first_row, data FROM block WHERE session = ? AND first_row > 0 ORDER BY first_row`, of.ID)
 	if err != nil {
 		return fmt.Errorf("read events: %w", err)
 	}
@@ -94,13 +124,17 @@ func (s *Snapshot) RowEvents(ctx context.Context, of *Session, rows []int64, f f
 		want[r] = true
 	}
 	for blocks.Next() {
-		var first int64
+		var id, first int64
 		var data []byte
-		if err := blocks.Scan(&first, &data); err != nil {
+		if err := blocks.Scan(&id, &first, &data); err != nil {
 			return fmt.Errorf("read events: %w", err)
 		}
+		data, err := s.whole(ctx, id, data)
+		if err != nil {
+			return err
+		}
 		var ferr error
-		err := decodeBlock(data, func(e *Stored) bool {
+		err = decodeBlock(data, func(e *Stored) bool {
 			for k := range e.Rows {
 				if row := first + int64(e.rowAt+k); want[row] {
 					e.Surface = of.surfaces.at(e.Seq)

@@ -17,7 +17,7 @@ import (
 
 // schemaVersion is raised when the tables or the meaning of their contents
 // change; a database of another version is set aside and rebuilt.
-const schemaVersion = 2
+const schemaVersion = 3
 
 // firstRow is where row ids start: bulk batches below, live appends above.
 const firstRow = int64(1) << 40
@@ -57,6 +57,8 @@ CREATE TABLE file(session INTEGER NOT NULL, path TEXT NOT NULL, PRIMARY KEY(sess
 CREATE TABLE block(id INTEGER PRIMARY KEY, session INTEGER NOT NULL, first_seq INTEGER NOT NULL, first_row INTEGER NOT NULL, data BLOB NOT NULL);
 CREATE INDEX block_session ON block(session, first_seq);
 CREATE INDEX block_row ON block(session, first_row);
+CREATE TABLE more(id INTEGER PRIMARY KEY, block INTEGER NOT NULL, data BLOB NOT NULL);
+CREATE INDEX more_block ON more(block);
 CREATE TABLE span(first INTEGER PRIMARY KEY, session INTEGER NOT NULL, info BLOB NOT NULL);
 CREATE INDEX span_session ON span(session);
 ` + "CREATE VIRTUAL TABLE talk" + fullText + "CREATE VIRTUAL TABLE tool" + fullText

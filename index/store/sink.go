@@ -247,11 +247,23 @@ func (s *Sink) store(w *sessionWriter, e *transcript.Event, parts []transcript.P
 		at = int(rows.first - w.rawRow)
 	}
 	w.raw = appendEvent(w.raw, e, parts, at, rows.n, reduced)
+	text := 0
+	for _, p := range parts {
+		text += len(p.Text)
+	}
+	if text > giantBytes {
+		return s.putGiant(w, parts)
+	}
+	w.raw = appendParts(w.raw, parts)
 	if len(w.raw) >= blockBytes {
 		return s.closeBlock(w)
 	}
 	return nil
 }
+
+// giantBytes is the size of an event's text from which it is not copied into
+// the open block.
+const giantBytes = 4 << 20
 
 func (s *Sink) closeBlock(w *sessionWriter) error {
 	if len(w.raw) == 0 {
@@ -261,12 +273,36 @@ func (s *Sink) closeBlock(w *sessionWriter) error {
 	if err != nil {
 		return err
 	}
-	_, err = s.t.exec(`INSERT INTO block(session, first_seq, first_row, data) VALUES(?,?,?,?)`, w.id, w.rawSeq, w.rawRow, data)
-	if cap(w.raw) > 4<<20 {
-		w.raw = nil // a giant event must not keep its memory
-	}
+	_, err = s.putBlock(w, data)
 	w.raw = w.raw[:0]
 	return err
+}
+
+// putGiant writes the open block, whose last event has these parts, and begins
+// another.
+func (s *Sink) putGiant(w *sessionWriter, parts []transcript.Part) error {
+	var block int64
+	err := compressGiant(w.raw, parts, func(piece []byte) (err error) {
+		if block == 0 {
+			block, err = s.putBlock(w, piece)
+		} else {
+			_, err = s.t.exec(`INSERT INTO more(block, data) VALUES(?,?)`, block, piece)
+		}
+		return err
+	})
+	w.raw = w.raw[:0]
+	return err
+}
+
+func (s *Sink) putBlock(w *sessionWriter, data []byte) (id int64, err error) {
+	res, err := s.t.exec(`INSERT INTO block(session, first_seq, first_row, data) VALUES(?,?,?,?)`, w.id, w.rawSeq, w.rawRow, data)
+	if err != nil {
+		return 0, err
+	}
+	if id, err = res.LastInsertId(); err != nil {
+		return 0, fmt.Errorf("add a block: %w", err)
+	}
+	return id, nil
 }
 
 // Surface implements transcript.Sink.

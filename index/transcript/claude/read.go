@@ -182,6 +182,7 @@ func (rd *reading) run(ctx context.Context, prev *transcript.Checkpoint) (*trans
 	if _, err := rd.f.Seek(from, io.SeekStart); err != nil {
 		return nil, fmt.Errorf("read transcript on: %w", err)
 	}
+	const giantLine = 1 << 20
 	lines := transcript.NewLines(rd.f, from, rd.f.Size, skipMembers...)
 	reported := from
 	for {
@@ -195,6 +196,11 @@ func (rd *reading) run(ctx context.Context, prev *transcript.Checkpoint) (*trans
 		parse(rec.Value, &rd.line)
 		if err := rd.record(&rec); err != nil {
 			return nil, err
+		}
+		if rec.Length > giantLine {
+			// The next line may be as large: hold on to nothing of this one.
+			rd.line = record{}
+			clear(rd.ev.Parts)
 		}
 		if rec.Offset-reported >= progressStep {
 			reported = rec.Offset

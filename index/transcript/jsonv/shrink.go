@@ -215,6 +215,22 @@ func (s *Shrinker) feedString(b []byte) int {
 	return end + 1
 }
 
+// grow makes room for n more bytes. A large output doubles, but not beyond what
+// it may come to hold at most: the last doubling would be the dearest.
+func (s *Shrinker) grow(n int) {
+	need := len(s.out) + n
+	if need <= cap(s.out) || need < growBytes {
+		return
+	}
+	most := s.lim.Total + s.lim.StringTail + slack
+	out := make([]byte, len(s.out), max(need, min(2*need, most)))
+	copy(out, s.out)
+	s.out = out
+}
+
+// growBytes is the size from which an output grows by grow.
+const growBytes = 1 << 20
+
 // keep adds text of the current string, within the limits.
 func (s *Shrinker) keep(b []byte) {
 	s.raw += int64(len(b))
@@ -234,6 +250,7 @@ func (s *Shrinker) keep(b []byte) {
 	limit = min(limit, max(lateKeep, s.lim.Total-s.start))
 	if room := limit - (len(s.out) - s.start); room > 0 {
 		n := min(room, len(b))
+		s.grow(n)
 		s.out = append(s.out, b[:n]...)
 		b = b[n:]
 		if have := len(s.out) - s.start; !s.isKey && have >= blobProbe && have-n < blobProbe && isBlob(s.out[s.start:]) {

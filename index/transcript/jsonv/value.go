@@ -15,6 +15,7 @@ import (
 	"strconv"
 	"unicode/utf16"
 	"unicode/utf8"
+	"unsafe"
 )
 
 // Value is the raw text of one JSON value, without surrounding white space.
@@ -211,12 +212,20 @@ func (v Value) Str() string {
 		if plain, ok := v.plain(); ok {
 			return string(plain)
 		}
-		return string(v.AppendStr(nil))
+		if len(v) < largeStr {
+			return string(v.AppendStr(nil))
+		}
+		// One copy of a large text is enough: nobody else has these bytes.
+		b := v.AppendStr(make([]byte, 0, len(v)))
+		return unsafe.String(unsafe.SliceData(b), len(b))
 	case Number, Bool:
 		return string(v)
 	}
 	return ""
 }
+
+// largeStr is the size from which a text is worth saving a copy of.
+const largeStr = 64 << 10
 
 // IsStr reports whether v is a string that spells s.
 func (v Value) IsStr(s string) bool { return v.Kind() == String && v.equalKey(s) }
