@@ -60,45 +60,67 @@ func newSnippets(p *plan) *snippets {
 // other; a later tight place must still be found (case B86), so it is large.
 const maxSpans = 20000
 
-// window is what of a text is shown: one stretch, or two when the words of the
-// query stand far apart.
-type window struct {
+// view is what is shown of an event's texts: one stretch, or two when the words
+// of the query stand far apart or in different parts.
+type view struct {
+	texts []searched
+	parts []stretch // in order
+	value float64
+}
+
+// searched is a text with its matches.
+type searched struct {
 	text  string
 	spans []analysis.Span
-	parts []stretch // in order, apart
-	value float64
 	prose bool
 }
 
-type stretch struct{ from, to int }
+// stretch is a range of one of the texts.
+type stretch struct{ text, from, to int }
 
-// best finds the stretches of text with most of the query in them.
-func (c *snippets) best(text string) window {
-	spans := c.matcher.Find(text, maxSpans)
-	w := window{text: text, spans: spans}
-	if len(spans) == 0 {
-		w.parts = []stretch{{0, 0}}
-		return w
+// find searches the texts and picks the stretches with most of the query in
+// them; of equals prose, then the first.
+func (c *snippets) find(texts []searched) view {
+	v := view{texts: texts}
+	if len(texts) == 0 {
+		return v
 	}
-	first, value := c.tightest(spans, nil)
-	w.parts, w.value = []stretch{first}, value
+	for i := range texts {
+		texts[i].spans = c.matcher.Find(texts[i].text, maxSpans)
+	}
+	first, value := c.tightest(texts, nil)
+	v.parts, v.value = []stretch{first}, value
+	if value == 0 {
+		return v
+	}
 	covered := make([]bool, len(c.weights))
-	for _, s := range spans {
+	for _, s := range texts[first.text].spans {
 		if s.Start >= first.from && s.End <= first.to {
 			covered[s.Pattern] = true
 		}
 	}
-	if second, more := c.tightest(spans, covered); more > 0 {
-		w.value += more
-		w.parts = append(w.parts, second)
-		slices.SortFunc(w.parts, func(a, b stretch) int { return cmp.Compare(a.from, b.from) })
+	if second, more := c.tightest(texts, covered); more > 0 {
+		v.value += more
+		v.parts = append(v.parts, second)
+		slices.SortFunc(v.parts, func(a, b stretch) int { return cmp.Or(cmp.Compare(a.text, b.text), cmp.Compare(a.from, b.from)) })
 	}
-	return w
+	return v
 }
 
-// tightest finds the window whose patterns, those already covered apart, weigh
-// most; of equals the first.
-func (c *snippets) tightest(spans []analysis.Span, covered []bool) (best stretch, value float64) {
+// tightest finds the stretch whose patterns, those already covered apart,
+// weigh most.
+func (c *snippets) tightest(texts []searched, covered []bool) (best stretch, value float64) {
+	for i := range texts {
+		x, v := c.tightestIn(texts[i].spans, covered)
+		if v > value || v == value && v > 0 && texts[i].prose && !texts[best.text].prose {
+			best, value = stretch{i, x.from, x.to}, v
+		}
+	}
+	return best, value
+}
+
+// tightestIn is tightest in one text; of equals the first stretch.
+func (c *snippets) tightestIn(spans []analysis.Span, covered []bool) (best stretch, value float64) {
 	count := make([]int, len(c.weights))
 	now := 0.0
 	lo := 0
@@ -122,7 +144,7 @@ func (c *snippets) tightest(spans []analysis.Span, covered []bool) (best stretch
 			lo++
 		}
 		if now > value+1e-9 {
-			value, best = now, stretch{spans[lo].Start, s.End}
+			value, best = now, stretch{from: spans[lo].Start, to: s.End}
 		}
 	}
 	return best, value
@@ -144,20 +166,13 @@ func (s *search) evidence(sess *store.Session, r *ranked, c *snippets) (*contrac
 	if err != nil {
 		return nil, fmt.Errorf("read the evidence of %s: %w", sess.SID, err)
 	}
-	var w window
-	found := false
+	var texts []searched
 	for _, p := range e.Parts {
 		if s.req.Scope == contract.ScopeConversation && p.Kind != transcript.Prose {
 			continue
 		}
-		text := store.Chunk(p.Text, chunk)
-		if text == "" {
-			continue
-		}
-		x := c.best(text)
-		x.prose = p.Kind == transcript.Prose
-		if !found || x.value > w.value || x.value == w.value && x.prose && !w.prose {
-			w, found = x, true
+		if text := store.Chunk(p.Text, chunk); text != "" {
+			texts = append(texts, searched{text: text, prose: p.Kind == transcript.Prose})
 		}
 	}
 	ev := &contract.Evidence{Role: contract.Role(e.Role), Type: e.Type, Surface: contract.Surface(e.Surface)}
@@ -170,41 +185,48 @@ func (s *search) evidence(sess *store.Session, r *ranked, c *snippets) (*contrac
 		t := contract.InstantOf(e.Time)
 		ev.Timestamp = &t
 	}
-	s.cut(ev, w)
+	s.cut(ev, c.find(texts))
 	return ev, nil
 }
 
 // headEvidence is the evidence of a match in title, branch or project.
 func (s *search) headEvidence(sess *store.Session, c *snippets) *contract.Evidence {
-	var w window
+	var best view
 	kind := ""
 	for _, f := range []struct{ kind, text string }{
 		{"session/title", sess.Title}, {"session/branch", sess.Branch}, {"session/cwd", sess.CWD},
 	} {
-		if x := c.best(f.text); kind == "" || x.value > w.value {
-			w, kind = x, f.kind
+		if v := c.find([]searched{{text: f.text}}); kind == "" || v.value > best.value {
+			best, kind = v, f.kind
 		}
 	}
 	ev := &contract.Evidence{Role: contract.RoleUnknown, Type: kind, Surface: contract.Surface(headSurface)}
-	s.cut(ev, w)
+	s.cut(ev, best)
 	return ev
 }
 
-// cut renders a window: white space runs become one space, control characters
-// go, matches are marked, and the text around them is given as far as it fits.
-func (s *search) cut(ev *contract.Evidence, w window) {
+// cut renders a view: white space runs become one space, control characters go,
+// matches are marked, and the text around them is given as far as it fits.
+func (s *search) cut(ev *contract.Evidence, v view) {
 	r := renderer{marks: contract.List[contract.Mark]{}, space: true}
-	end := 0
+	text, end := 0, 0
 	shortened := false
-	for _, p := range w.parts {
-		from, to := widen(w.text, max(p.from, end), max(p.to, end), windowRunes/len(w.parts), end)
-		if from > end || end == 0 && from > 0 {
+	for i, p := range v.parts {
+		t := &v.texts[p.text]
+		if i > 0 && p.text != text {
+			shortened = true // the rest of the part before
+			r.gap()
+			end = 0
+		}
+		text = p.text
+		from, to := widen(t.text, max(p.from, end), max(p.to, end), windowRunes/len(v.parts), end)
+		if from > end {
 			r.gap()
 			shortened = true
 		}
-		end = r.stretch(w.text, w.spans, from, to)
+		end = r.stretch(t.text, t.spans, from, to)
 	}
-	if end < len(w.text) {
+	if len(v.parts) > 0 && end < len(v.texts[text].text) {
 		r.put("…")
 		shortened = true
 	}
@@ -229,6 +251,9 @@ func (r *renderer) put(text string) {
 
 // gap stands for text left out.
 func (r *renderer) gap() {
+	if r.at > 0 && strings.HasSuffix(r.b.String(), "… ") {
+		return
+	}
 	if r.at > 0 && !r.space {
 		r.put(" ")
 	}
