@@ -77,6 +77,7 @@ func dsn(path string, writer bool) string {
 	if writer {
 		q.Set("_journal_mode", "WAL")
 		q.Set("_synchronous", "NORMAL")
+		q.Set("_auto_vacuum", "incremental")
 		// A deferred transaction that reads before it writes fails at once with
 		// BUSY_SNAPSHOT when another writer was in between.
 		q.Set("_txlock", "immediate")

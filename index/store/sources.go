@@ -132,6 +132,7 @@ func (t *Tx) DropSource(id int64) error {
 			return err
 		}
 	}
+	t.purged = true
 	_, err = t.exec(`DELETE FROM source WHERE id = ?`, id)
 	return err
 }

@@ -475,3 +475,41 @@ func TestLongTextIsWhole(t *testing.T) {
 		}
 	}
 }
+
+// TestScrub: after it what was dropped is gone from the file, its words and its
+// bytes, and the file is smaller.
+func TestScrub(t *testing.T) {
+	path := storetest.Path(t)
+	secret := "xyzzyplugh"
+	rnd := rand.New(rand.NewPCG(7, 8))
+	var b strings.Builder
+	for range 60_000 {
+		fmt.Fprintf(&b, "w%x ", rnd.Uint32())
+	}
+	storetest.Build(t, path, storetest.Talk("keep", "alpha"), storetest.Talk("drop", secret+" "+b.String()))
+	before := store.Bytes(path)
+	w, err := store.OpenWriter(ctx, path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = w.Update(ctx, func(tx *store.Tx) error {
+		id, err := tx.PutSource(store.SourceState{Source: transcript.Source{Agent: "claude", Path: "/transcripts/drop.jsonl", Signature: "x"}, State: store.StateRead})
+		if err != nil {
+			return err
+		}
+		return tx.DropSource(id)
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Scrub(ctx); err != nil {
+		t.Fatal(err)
+	}
+	w.Close()
+	if after := store.Bytes(path); after > before/2 {
+		t.Errorf("%d bytes before, %d after", before, after)
+	}
+	if raw, err := os.ReadFile(path); err != nil || strings.Contains(string(raw), secret) {
+		t.Errorf("the purged word is still in the file (%v)", err)
+	}
+}

@@ -57,8 +57,20 @@ func OpenWriter(ctx context.Context, path string) (*Writer, error) {
 		db.Close()
 		return nil, fmt.Errorf("open the index: %w", err)
 	}
+	// A bulk build that was killed has left its large hash behind.
+	if err := db.QueryRowContext(ctx, `SELECT coalesce((SELECT v FROM tool_config WHERE k = 'hashsize'), 0) > ?`, liveHash).Scan(&w.bulk); err != nil {
+		db.Close()
+		return nil, fmt.Errorf("open the index: %w", err)
+	}
+	if err := w.Bulk(false); err != nil {
+		db.Close()
+		return nil, err
+	}
 	return w, nil
 }
+
+// liveHash is FTS5's own size of the hash that gathers new rows, in bytes.
+const liveHash = 1 << 20
 
 // Close ends writing.
 func (w *Writer) Close() error {
@@ -79,7 +91,7 @@ func (w *Writer) Bulk(on bool) error {
 	// taken back after the build.
 	for table, size := range map[string]int{"talk": 8 << 20, "tool": 40 << 20} {
 		if !on {
-			size = 1 << 20
+			size = liveHash
 		}
 		if _, err := w.db.Exec(`INSERT INTO `+table+`(`+table+`, rank) VALUES('hashsize', ?)`, size); err != nil {
 			return fmt.Errorf("prepare the index for bulk writing: %w", err)
@@ -95,11 +107,52 @@ func (w *Writer) Finish(ctx context.Context) error {
 	if err := w.Bulk(false); err != nil {
 		return err
 	}
+	if err := w.optimize(ctx); err != nil {
+		return err
+	}
+	return w.checkpoint()
+}
+
+// Scrub removes the last traces of what was dropped: its words from the
+// full-text segments, its bytes from free pages and from the log. It takes
+// about as long as reading the index.
+func (w *Writer) Scrub(ctx context.Context) error {
+	if err := w.optimize(ctx); err != nil {
+		return err
+	}
+	if err := w.shrink(ctx); err != nil {
+		return err
+	}
+	return w.checkpoint()
+}
+
+// optimize merges the full-text segments into one each, without the terms of
+// deleted rows.
+func (w *Writer) optimize(ctx context.Context) error {
 	for _, table := range []string{"talk", "tool"} {
 		if _, err := w.db.ExecContext(ctx, `INSERT INTO `+table+`(`+table+`) VALUES('optimize')`); err != nil {
 			return fmt.Errorf("merge the full-text index: %w", err)
 		}
 	}
+	return nil
+}
+
+// shrink gives free pages back to the file system. The pragma frees a page at
+// each step, so it is read to its end.
+func (w *Writer) shrink(ctx context.Context) error {
+	rows, err := w.db.QueryContext(ctx, `PRAGMA incremental_vacuum`)
+	if err != nil {
+		return fmt.Errorf("shrink the index: %w", err)
+	}
+	for rows.Next() {
+	}
+	if err := errors.Join(rows.Err(), rows.Close()); err != nil {
+		return fmt.Errorf("shrink the index: %w", err)
+	}
+	return nil
+}
+
+func (w *Writer) checkpoint() error {
 	if _, err := w.db.Exec(`PRAGMA wal_checkpoint(TRUNCATE)`); err != nil {
 		return fmt.Errorf("fold the log into the index: %w", err)
 	}
@@ -134,6 +187,10 @@ func (w *Writer) Update(ctx context.Context, f func(*Tx) error) error {
 	if err := tx.Commit(); err != nil {
 		return fmt.Errorf("write to the index: %w", errors.Join(err, t.rollback()))
 	}
+	if t.purged {
+		// Give the space back; what is rewritten all the time keeps its own.
+		return w.shrink(ctx)
+	}
 	return nil
 }
 
@@ -144,6 +201,7 @@ type Tx struct {
 	stmts   map[string]*sql.Stmt
 	now     time.Time
 	changed bool
+	purged  bool // sources were dropped
 
 	nextRow  int64
 	rowLimit int64 // end of the reserved batch; 0 for live appends
