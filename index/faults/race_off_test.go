@@ -1,0 +1,6 @@
+//go:build !race
+
+package faults_test
+
+// raceFlags build the program with the race detector, as the tests are.
+var raceFlags []string
