@@ -77,6 +77,7 @@ func (p *pass) discoverAgent(ctx context.Context, rd transcript.Reader) error {
 		p.degrade(rd.Agent().Label, err.Error())
 		return nil // what is known of the agent stays as it is
 	}
+	p.result.Agents = append(p.result.Agents, id)
 	seen := map[sourceKey]bool{}
 	ids := newFileIDs(len(roots) > 1)
 	for _, root := range roots {

@@ -36,33 +36,43 @@ type known struct {
 // goneClass is the rank of a source that is not there: any copy beats it.
 const goneClass = math.MinInt32
 
+// load reads what the index knows of all sources.
 func (p *pass) load(ctx context.Context) error {
 	p.known = map[sourceKey]*known{}
-	same := map[string]string{}
-	err := p.w.Sources(ctx, func(s store.SourceState) error {
-		for _, text := range []*string{&s.Source.Agent, &s.Source.Root} {
-			if one, ok := same[*text]; ok {
-				*text = one
-			} else {
-				same[*text] = *text
-			}
-		}
-		k := &known{
-			id: s.ID, agent: s.Source.Agent, path: s.Source.Path, key: s.Source.Key, root: s.Source.Root, hint: s.Source.SessionID,
-			class: s.Source.Class, size: s.Source.Size, mtime: s.Source.ModTime, signature: s.Source.Signature, state: s.State, fails: s.Fails,
-		}
-		if s.Checkpoint != nil {
-			k.version = s.Checkpoint.Version
-		}
-		if s.State != store.StateFailed {
-			k.note = s.Error
-		}
-		p.known[sourceKey{k.agent, k.path, k.key}] = k
-		return nil
-	})
-	if err != nil {
+	if err := p.w.Known(ctx, p.remember); err != nil {
 		return err
 	}
+	p.link()
+	p.prune()
+	return nil
+}
+
+// remember keeps what the index knows of a source.
+func (p *pass) remember(s store.Known) error {
+	if p.known[keyOf(&s.Source)] != nil {
+		return nil
+	}
+	for _, text := range []*string{&s.Source.Agent, &s.Source.Root} {
+		if one, ok := p.same[*text]; ok {
+			*text = one
+		} else {
+			p.same[*text] = *text
+		}
+	}
+	k := &known{
+		id: s.ID, agent: s.Source.Agent, path: s.Source.Path, key: s.Source.Key, root: s.Source.Root, hint: s.Source.SessionID,
+		class: s.Source.Class, size: s.Source.Size, mtime: s.Source.ModTime, signature: s.Source.Signature, state: s.State, fails: s.Fails,
+		version: s.Version,
+	}
+	if s.State != store.StateFailed {
+		k.note = s.Error
+	}
+	p.known[sourceKey{k.agent, k.path, k.key}] = k
+	return nil
+}
+
+// link connects what was found with what is known of it.
+func (p *pass) link() {
 	for _, f := range p.sources {
 		k := p.known[keyOf(&f.Source)]
 		if f.known = k; k == nil {
@@ -76,7 +86,6 @@ func (p *pass) load(ctx context.Context) error {
 			k.signature = f.Signature
 		}
 	}
-	return nil
 }
 
 // tooOld reports whether retention excludes a transcript of that time.
@@ -108,7 +117,8 @@ func (p *pass) purge(ctx context.Context) (any bool, err error) {
 			add(k)
 		}
 	}
-	if p.cfg.Exclude != nil {
+	// What a targeted pass reads is looked at while it is read.
+	if p.cfg.Exclude != nil && !p.targeted() {
 		there := map[int64]*found{}
 		for _, f := range p.sources {
 			if f.known != nil {
@@ -347,7 +357,7 @@ func (p *pass) planGone(dueIDs map[[2]string]bool) {
 // note tells the index in one transaction what was found before anything is
 // read.
 func (p *pass) note(ctx context.Context) error {
-	absent, err := p.w.Absent(ctx)
+	absent, err := p.absent(ctx)
 	if err != nil {
 		return err
 	}

@@ -37,7 +37,10 @@ type Config struct {
 	HistoryDays int
 	// Full reads every source anew, also those that look unchanged.
 	Full bool
-	Log  zerolog.Logger
+	// Paths, if not nil, are what is known to have changed: the pass looks at
+	// the sources concerned only. See targeted.go.
+	Paths []string
+	Log   zerolog.Logger
 	// Continue is asked before each transaction; an error ends the pass. Nil
 	// lets it run.
 	Continue func() error
@@ -82,20 +85,24 @@ type Result struct {
 	// Missing counts sources proven gone, Unverified those whose place could
 	// not be looked into, Purged those dropped by retention or exclusion.
 	Missing, Unverified, Purged int
+	// Swept says that every root of every agent was discovered; Agents are the
+	// ids of those whose were.
+	Swept  bool
+	Agents []string
+	// Active are sources that were found, newest first: all that a targeted
+	// pass looked at, else the first 2048.
+	Active []transcript.Source
 }
 
 // Run makes one pass. What fails for one source or root is recorded and
 // counted; the error is of what stopped the whole pass: the index could not be
 // written, ctx ended, or Continue refused.
 func Run(ctx context.Context, w *store.Writer, cfg Config) (Result, error) {
-	p := &pass{w: w, cfg: cfg, now: cfg.Env.Time()}
+	p := &pass{w: w, cfg: cfg, now: cfg.Env.Time(), same: map[string]string{}}
 	if cfg.HistoryDays > 0 {
 		p.cutoff = p.now.AddDate(0, 0, -cfg.HistoryDays)
 	}
-	if err := p.discover(ctx); err != nil {
-		return p.result, err
-	}
-	if err := p.load(ctx); err != nil {
+	if err := p.find(ctx); err != nil {
 		return p.result, err
 	}
 	purged, err := p.purge(ctx)
@@ -109,6 +116,7 @@ func Run(ctx context.Context, w *store.Writer, cfg Config) (Result, error) {
 		}
 	}
 	p.plan()
+	p.result.Active = p.active()
 	if err := p.note(ctx); err != nil {
 		return p.result, err
 	}
@@ -116,6 +124,18 @@ func Run(ctx context.Context, w *store.Writer, cfg Config) (Result, error) {
 		return p.result, err
 	}
 	return p.result, p.tidy(ctx)
+}
+
+// find lists what is there, and what the index knows of it.
+func (p *pass) find(ctx context.Context) error {
+	if p.targeted() {
+		return p.locate(ctx)
+	}
+	if err := p.discover(ctx); err != nil {
+		return err
+	}
+	p.result.Swept = true
+	return p.load(ctx)
 }
 
 // pass is the state of one pass.
@@ -129,6 +149,8 @@ type pass struct {
 	places  []*place
 	sources []*found
 	known   map[sourceKey]*known
+	same    map[string]string // one copy of texts that many have
+	wide    map[string]bool   // agents that a targeted pass discovers
 	gone    []*known
 	want    map[int64]string // presence of gone sources, by id
 	notes   []note           // what the index is told before reading

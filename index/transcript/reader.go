@@ -52,6 +52,9 @@ type Root struct {
 	Kind string
 	// Configured marks a root that the user named; its absence is reported.
 	Configured bool
+	// Only, if set, is a path at or below Path: Discover then lists only what
+	// lies there, see LocateBelow.
+	Only string
 }
 
 // Source is one readable unit: a transcript file, or one session inside a
