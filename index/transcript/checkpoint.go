@@ -1,6 +1,7 @@
 package transcript
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"hash/fnv"
@@ -42,9 +43,37 @@ func OpenFile(path string) (*File, error) {
 	return &File{File: f, Size: info.Size(), Info: info}, nil
 }
 
-// Continues reports whether the bytes that prev stands for are still in place,
+// MaxState bounds the carry-over of a checkpoint, in bytes. A session that has
+// more to remember is read anew when it grows.
+const MaxState = 64 << 10
+
+// Resume returns the checkpoint to read on from: where prev stopped, if it is
+// of this version of the reader, what it stands for is unchanged, and restore
+// takes up its state; else the start of the file. A restore that fails must
+// leave things as they were.
+func (f *File) Resume(prev *Checkpoint, version int, restore func(state []byte) bool) (cp *Checkpoint, resumed bool) {
+	if f.continues(prev) && prev.Version == version && restore(prev.State) {
+		return &Checkpoint{Version: version, Offset: prev.Offset, Bad: prev.Bad, Partial: prev.Partial}, true
+	}
+	return &Checkpoint{Version: version}, false
+}
+
+// Keep stores a reader's carry-over, as JSON. One beyond MaxState is left out:
+// then the source cannot be continued.
+func (c *Checkpoint) Keep(state any) error {
+	b, err := json.Marshal(state)
+	if err != nil {
+		return fmt.Errorf("keep the position: %w", err)
+	}
+	if c.State = b; len(b) > MaxState {
+		c.State = nil
+	}
+	return nil
+}
+
+// continues reports whether the bytes that prev stands for are still in place,
 // so that reading may go on at prev.Offset.
-func (f *File) Continues(prev *Checkpoint) bool {
+func (f *File) continues(prev *Checkpoint) bool {
 	if prev == nil || prev.State == nil || prev.Offset <= 0 || f.Size < prev.Offset {
 		return false
 	}

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -48,11 +49,12 @@ func TestOpenFile(t *testing.T) {
 }
 
 // A file is read on only where what was read before is still in place.
-func TestContinues(t *testing.T) {
+func TestResume(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "a.jsonl")
 	old := strings.Repeat("{\"line\":\"of the first reading\"}\n", 1000)
 	write(t, path, old)
-	cp := &Checkpoint{State: []byte("{}")}
+	cp := &Checkpoint{Version: 1, State: []byte("{}"), Bad: 2, Partial: "some"}
+	takes := func([]byte) bool { return true }
 	if err := openFile(t, path).Mark(cp, int64(len(old))); err != nil {
 		t.Fatal(err)
 	}
@@ -65,16 +67,26 @@ func TestContinues(t *testing.T) {
 		{"head rewritten", edit(10, "XXXX"), false}, {"end rewritten", edit(len(old)-30, "XXXX"), false}, {"emptied", "", false},
 	} {
 		write(t, path, c.now)
-		if got := openFile(t, path).Continues(cp); got != c.want {
+		if _, got := openFile(t, path).Resume(cp, 1, takes); got != c.want {
 			t.Errorf("%s: %v", c.name, got)
 		}
 	}
 	write(t, path, old)
 	f := openFile(t, path)
-	for name, cp := range map[string]*Checkpoint{"none": nil, "no state": {Offset: cp.Offset, Head: cp.Head, Tail: cp.Tail}, "nothing read": {State: []byte("{}")}, "negative": {Offset: -1, State: []byte("{}")}} {
-		if f.Continues(cp) {
+	for name, cp := range map[string]*Checkpoint{
+		"none": nil, "no state": {Version: 1, Offset: cp.Offset, Head: cp.Head, Tail: cp.Tail}, "nothing read": {Version: 1, State: []byte("{}")},
+		"negative": {Version: 1, Offset: -1, State: []byte("{}")}, "another version": {Offset: cp.Offset, Head: cp.Head, Tail: cp.Tail, State: []byte("{}")},
+	} {
+		if _, ok := f.Resume(cp, 1, takes); ok {
 			t.Errorf("%s: continued", name)
 		}
+	}
+	if now, ok := f.Resume(cp, 1, func([]byte) bool { return false }); ok || now.Offset != 0 || now.Bad != 0 || now.Version != 1 {
+		t.Errorf("continued with a state that is not taken up: %+v", now)
+	}
+	now, ok := f.Resume(cp, 1, func(state []byte) bool { return string(state) == "{}" })
+	if want := (&Checkpoint{Version: 1, Offset: cp.Offset, Bad: 2, Partial: "some"}); !ok || !reflect.DeepEqual(now, want) {
+		t.Errorf("resumed at %+v, want %+v", now, want)
 	}
 }
 

@@ -118,10 +118,20 @@ func TestPromptTitle(t *testing.T) {
 	for _, c := range []struct{ in, want string }{
 		{"tidy the gull parser\nand more", "tidy the gull parser"}, {"\n\n  second line  \n", "second line"}, {"# Heading\ntext", "Heading"}, {"---\n```\ncode", "code"},
 		{"/login\ntidy the parser", "tidy the parser"}, {"/plan", ""}, {"/usr/local gives an error", "/usr/local gives an error"}, {"/fix-it:now\nx", "x"}, {"/etc/hosts", "/etc/hosts"},
+		{"/review /security-review\nScope: this branch", "Scope: this branch"}, {"/review /security-review", ""}, {"/review /tmp/x is odd", "/review /tmp/x is odd"},
+		{"[[ ## user_query ## ]]\nWhat is a tern?\n[[ ## completed ## ]]", "What is a tern?"}, {"[[1,2],[3]] is no matrix", "[[1,2],[3]] is no matrix"},
+		{"@[System]:\n- - -\nUser:\nname the gull", "name the gull"}, {"User:\nname the gull", "name the gull"}, {"user: name the gull", "user: name the gull"},
+		{"---\ntitle", "title"}, {"```go\nfunc main() {}\n```", "func main() {}"}, {"~~~~ text\nx", "x"}, {"````c++\nint x;", "int x;"}, {"=====\n*****\nx", "x"},
 		{"", ""}, {"   ", ""}, {"###", ""}, {"Untitled\nreal words", "real words"},
 	} {
 		if got := PromptTitle(c.in); got != c.want {
 			t.Errorf("PromptTitle(%q) = %q, want %q", c.in, got, c.want)
+		}
+	}
+	var weak Header
+	for _, offer := range []struct{ text, want string }{{"/plan", ""}, {"tidy the parser", "tidy the parser"}, {"and test it", "tidy the parser"}} {
+		if weak.OfferTitle(offer.text, TitlePrompt); weak.Title != offer.want {
+			t.Errorf("after the prompt %q the title is %q, want %q", offer.text, weak.Title, offer.want)
 		}
 	}
 	// B31: a session that starts with a command envelope is named by the first prompt.
@@ -178,6 +188,12 @@ func TestSetTitle(t *testing.T) {
 	if h.FinishTitle(""); h.Title == "" {
 		t.Error("a title is never empty")
 	}
+	for relation, automated := range map[Relation]bool{RelationRoot: false, RelationFork: false, RelationContinuation: false, RelationSubagent: true} {
+		h := Header{Relation: relation}
+		if h.Finish("Codex"); h.Automated != automated || h.Title != "Codex" {
+			t.Errorf("%s: automated %v, title %q", relation, h.Automated, h.Title)
+		}
+	}
 }
 
 func TestParseTime(t *testing.T) {
@@ -205,26 +221,5 @@ func TestSawTime(t *testing.T) {
 	}
 	if !h.CreatedAt.Equal(now.Add(-3*time.Hour)) || !h.UpdatedAt.Equal(now.Add(23*time.Hour)) {
 		t.Errorf("%v … %v", h.CreatedAt, h.UpdatedAt)
-	}
-}
-
-func TestCallText(t *testing.T) {
-	for _, c := range []struct{ name, in, want string }{
-		{"Bash", `{"command":"go test ./...","timeout":5,"run":true}`, "Bash\ngo test ./..."},
-		{"Edit", `{"file":"a.go","edits":[{"old":"a\nb","new":"c"}],"n":null}`, "Edit\na.go\na\nb\nc"},
-		{"exec", `"{\"cmd\":[\"ls\",\"-l\"]}"`, "exec\nls\n-l"},
-		{"exec", `"{\"cmd\": torn"`, "exec\n{\"cmd\": torn"},
-		{"patch", `"*** Begin Patch"`, "patch\n*** Begin Patch"},
-		{"quote", `"\"just a string\""`, "quote\n\"just a string\""},
-		{"none", ``, "none"}, {"null", `null`, "null"}, {"", `{"a":"x"}`, "x"}, {"", `{}`, ""},
-		{"view", `{"image":"data:image/png;base64,AAAA","path":"a.png"}`, "view\na.png"},
-	} {
-		if got := CallText(c.name, jsonv.Value(c.in)); got != c.want {
-			t.Errorf("CallText(%q, %s) = %q, want %q", c.name, c.in, got, c.want)
-		}
-	}
-	deep := strings.Repeat(`{"a":[`, 100_000) + `"end"`
-	if got := CallText("x", jsonv.Value(deep)); got != "x\nend" {
-		t.Errorf("deep input: %.40q", got)
 	}
 }

@@ -14,9 +14,16 @@ const titleRunes = 100
 // placeholder matches titles that agents set before they know better.
 var placeholder = regexp.MustCompile(`(?i)^(?:(?:new|child) session - \d{4}-\d\d-\d\d\S*|new agent|new chat|new conversation|untitled|warmup|chat|session)$`)
 
-// slashCommand matches a line that is a command and nothing more; a path such
-// as "/usr/local gives an error" is not one.
-var slashCommand = regexp.MustCompile(`^/[A-Za-z][\w:.-]{0,40}$`)
+// untitled matches lines that name nothing: slash commands and nothing more (a
+// path such as "/usr/local gives an error" is none), the field and speaker
+// markers of prompt templates, rules, and code fences.
+var untitled = regexp.MustCompile("(?i)^(?:" + strings.Join([]string{
+	`/[A-Za-z][\w:.-]{0,40}(?:\s+/[A-Za-z][\w:.-]{0,40})*`,
+	`\[\[.{0,80}\]\]`,
+	`@?\[?(?:system|developer|user|human|assistant)\]?:`,
+	`[#=*_~>\x60\s-]+`,
+	`(?:\x60{3,}|~{3,})\s*[\w.+#-]{0,20}`,
+}, "|") + ")$")
 
 // CleanTitle makes one plain line of a title: control characters and line
 // breaks become spaces, runs of space one, cut to about 100 characters at a
@@ -43,15 +50,15 @@ func CleanTitle(s string) string {
 }
 
 // PromptTitle derives a title from a typed prompt: its first line that is
-// neither empty nor a bare slash command. text must already be free of
-// envelopes (Typed). "" when there is none.
+// more than commands and markers. text must already be free of envelopes
+// (Typed). "" when there is none.
 func PromptTitle(text string) string {
 	if len(text) > 1<<16 {
 		text = text[:1<<16]
 	}
 	for line := range strings.Lines(text) {
 		line = strings.TrimSpace(line)
-		if line == "" || slashCommand.MatchString(line) || strings.Trim(line, "#-=*_`~>") == "" {
+		if line == "" || untitled.MatchString(line) {
 			continue
 		}
 		if t := CleanTitle(strings.TrimLeft(line, "# ")); t != "" {
@@ -80,6 +87,21 @@ func (h *Header) SetTitle(text string, from TitleSource) {
 func (h *Header) WantsTitle(from TitleSource) bool {
 	have, now := strength[h.TitleSource], strength[from]
 	return now > have || now == have && now >= strength[TitleAgent]
+}
+
+// OfferTitle offers the title that a typed prompt or a reply gives, free of
+// envelopes, unless a better one is there already.
+func (h *Header) OfferTitle(text string, from TitleSource) {
+	if h.WantsTitle(from) {
+		h.SetTitle(PromptTitle(text), from)
+	}
+}
+
+// Finish completes a header before it is handed over: it has a title, and a
+// sub-agent counts as automated, since a program wrote its prompts.
+func (h *Header) Finish(label string) {
+	h.Automated = h.Automated || h.Relation == RelationSubagent
+	h.FinishTitle(label)
 }
 
 // FinishTitle makes sure that the title is not empty: project and date, else

@@ -13,8 +13,8 @@ import (
 )
 
 const (
-	agentID    = "claude"
-	agentLabel = "Claude Code"
+	agentID = "claude"
+	label   = "Claude Code"
 	// version of the reader; raised when the same bytes would read differently.
 	version = 1
 	// rootKind is the usual layout: a folder of project folders.
@@ -40,7 +40,7 @@ func New() transcript.Reader {
 }
 
 // Agent implements transcript.Reader.
-func (*Reader) Agent() transcript.Agent { return transcript.Agent{ID: agentID, Label: agentLabel} }
+func (*Reader) Agent() transcript.Agent { return transcript.Agent{ID: agentID, Label: label} }
 
 // Version implements transcript.Reader.
 func (*Reader) Version() int { return version }

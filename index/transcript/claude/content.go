@@ -7,12 +7,6 @@ import (
 	"github.com/sessionls/sessionls/index/transcript/jsonv"
 )
 
-// fileTools are the tools whose input names the file they touch (formats.md
-// §32), with the member that does.
-var fileTools = map[string]string{
-	"Read": "file_path", "Write": "file_path", "Edit": "file_path", "MultiEdit": "file_path", "NotebookEdit": "notebook_path", "NotebookRead": "notebook_path",
-}
-
 // todoTools write a plan rather than do work.
 var todoTools = map[string]bool{"TodoWrite": true, "TaskCreate": true, "TaskUpdate": true}
 
@@ -33,7 +27,7 @@ func blocks(message jsonv.Value, f func(b *block)) {
 			content = c
 		}
 	}
-	one := func(v jsonv.Value) {
+	content.Items(func(v jsonv.Value) {
 		var b block
 		switch v.Kind() {
 		case jsonv.String:
@@ -70,12 +64,7 @@ func blocks(message jsonv.Value, f func(b *block)) {
 			return
 		}
 		f(&b)
-	}
-	if content.Kind() == jsonv.Array {
-		content.Elems(func(_ int, v jsonv.Value) bool { one(v); return true })
-		return
-	}
-	one(content)
+	})
 }
 
 // str returns a string's text without NULs, which no index can hold.
@@ -87,48 +76,18 @@ func str(v jsonv.Value) string {
 	return s
 }
 
-// callText is a tool call as people search it: the name, then every string and
-// number of the input in the order written.
-func callText(name string, input jsonv.Value) string {
-	var b strings.Builder
-	b.Grow(len(name) + len(input))
-	b.WriteString(name)
-	appendValues(&b, input, 0)
-	return b.String()
-}
-
-func appendValues(b *strings.Builder, v jsonv.Value, depth int) {
-	if depth > 64 {
-		return
-	}
-	switch v.Kind() {
-	case jsonv.String, jsonv.Number:
-		if s := str(v); s != "" && !encoded(s) {
-			b.WriteByte('\n')
-			b.WriteString(s)
-		}
-	case jsonv.Object:
-		v.Each(func(_, val jsonv.Value) bool { appendValues(b, val, depth+1); return true })
-	case jsonv.Array:
-		v.Elems(func(_ int, val jsonv.Value) bool { appendValues(b, val, depth+1); return true })
-	}
-}
-
 // outputText is the text of a tool result's content: a string, or blocks of
 // which images and documents are left out.
 func outputText(content jsonv.Value) string {
 	switch content.Kind() {
 	case jsonv.String:
-		if s := str(content); !encoded(s) {
-			return s
-		}
-		return ""
+		return transcript.CleanText(content.Str())
 	case jsonv.Number, jsonv.Bool:
 		return str(content)
 	}
 	var b strings.Builder
 	add := func(s string) {
-		if s == "" || encoded(s) {
+		if s = transcript.CleanText(s); s == "" {
 			return
 		}
 		if b.Len() > 0 {
@@ -140,7 +99,7 @@ func outputText(content jsonv.Value) string {
 	one = func(v jsonv.Value, depth int) {
 		switch v.Kind() {
 		case jsonv.String:
-			add(str(v))
+			add(v.Str())
 		case jsonv.Array:
 			if depth < 8 {
 				v.Elems(func(_ int, e jsonv.Value) bool { one(e, depth+1); return true })
@@ -155,7 +114,7 @@ func outputText(content jsonv.Value) string {
 			}
 			for _, p := range parts {
 				if p.Kind() == jsonv.String {
-					add(str(p))
+					add(p.Str())
 				} else if depth < 8 {
 					one(p, depth+1)
 				}
@@ -164,33 +123,6 @@ func outputText(content jsonv.Value) string {
 	}
 	one(content, 0)
 	return b.String()
-}
-
-const encodedProbe = 512
-
-// encoded reports whether a string is a data URL or base64 rather than text.
-func encoded(s string) bool {
-	if strings.HasPrefix(s, "data:") && strings.Contains(s[:min(len(s), 128)], ";base64,") {
-		return true
-	}
-	if len(s) < encodedProbe {
-		return false
-	}
-	var upper, lower, digit bool
-	for i := range encodedProbe {
-		switch c := s[i]; {
-		case c >= 'A' && c <= 'Z':
-			upper = true
-		case c >= 'a' && c <= 'z':
-			lower = true
-		case c >= '0' && c <= '9':
-			digit = true
-		case c == '+' || c == '/' || c == '=' || c == '-' || c == '_':
-		default:
-			return false
-		}
-	}
-	return upper && lower && digit
 }
 
 // typed is what a person typed in one text block, "" for injected text. A

@@ -23,9 +23,9 @@ func (r *Reader) Discover(ctx context.Context, _ transcript.Env, root transcript
 	if err != nil {
 		return fmt.Errorf("list Claude Code projects: %w", err)
 	}
-	w := &walk{r: r, ctx: ctx, root: root, yield: yield, report: report, seen: map[string]bool{}}
+	w := &walk{r: r, ctx: ctx, root: root, yield: yield, report: report, seen: transcript.Seen{}}
 	if info, err := os.Stat(root.Path); err == nil {
-		w.first(root.Path, info)
+		w.seen.First(root.Path, info)
 	}
 	folder := w.project
 	if root.Kind == nestedKind {
@@ -69,23 +69,7 @@ type walk struct {
 	root   transcript.Root
 	yield  func(transcript.Source) error
 	report func(string, error)
-	seen   map[string]bool
-}
-
-// first reports whether the file or folder behind info has not been met yet.
-func (w *walk) first(path string, info fs.FileInfo) bool {
-	id := transcript.FileID(info)
-	if id == "" {
-		if real, err := filepath.EvalSymlinks(path); err == nil {
-			path = real
-		}
-		id = "path:" + path
-	}
-	if w.seen[id] {
-		return false
-	}
-	w.seen[id] = true
-	return true
+	seen   transcript.Seen
 }
 
 // entry yields a transcript, or calls folder for a directory. Symlinks are
@@ -107,7 +91,7 @@ func (w *walk) entry(path string, e fs.DirEntry, folder func(string) error) erro
 	}
 	switch {
 	case info.IsDir():
-		if w.first(path, info) {
+		if w.seen.First(path, info) {
 			return folder(path)
 		}
 	case isFile && info.Mode().IsRegular() && info.Size() > 0:
@@ -161,7 +145,7 @@ func (w *walk) list(dir string, each func(string, fs.DirEntry) error) error {
 
 func (w *walk) file(path string, info fs.FileInfo) error {
 	p := placeOf(path)
-	if !w.first(path, info) {
+	if !w.seen.First(path, info) {
 		return nil
 	}
 	id := p.session

@@ -6,6 +6,7 @@ import (
 
 	"github.com/sessionls/sessionls/index/transcript"
 	"github.com/sessionls/sessionls/index/transcript/jsonv"
+	"github.com/sessionls/sessionls/index/transcript/toolargs"
 )
 
 // record turns one line into an event of the session it belongs to.
@@ -157,7 +158,7 @@ func (rd *reading) user(s *session, e *transcript.Event, n *node) {
 				text = append(text, str(b.text))
 			}
 		})
-		prose(e, summaryText(strings.Join(text, "\n")))
+		e.AddText(transcript.Prose, summaryText(strings.Join(text, "\n")))
 		s.h.Conversation = true
 		return
 	}
@@ -191,7 +192,7 @@ func (rd *reading) user(s *session, e *transcript.Event, n *node) {
 	switch {
 	case len(prompts) > 0:
 		text := strings.Join(prompts, "\n\n")
-		prose(e, text)
+		e.AddText(transcript.Prose, text)
 		rd.prompt(s, e, text, command)
 	case results:
 		e.Type, e.Role = transcript.TypeToolResult, transcript.RoleTool
@@ -217,13 +218,16 @@ func (rd *reading) prompt(s *session, e *transcript.Event, text string, command 
 	} else if s.warmup {
 		s.warmup = false // somebody went on to use it
 	}
+	if !e.Inherited && !s.h.WantsTitle(transcript.TitlePrompt) || e.Inherited && s.titles.Copied != "" {
+		return
+	}
 	title := transcript.PromptTitle(text)
 	// A custom command with a sentence for arguments holds the real request; a
 	// setting ("/model opus") names no session while there is a prompt.
 	command = command && strings.Count(title, " ") < requestWords
 	switch {
 	case e.Inherited:
-		if s.titles.Copied == "" && !command {
+		if !command {
 			s.titles.Copied = title
 		}
 	case command:
@@ -253,9 +257,7 @@ func (rd *reading) toolResult(s *session, e *transcript.Event, n *node, b *block
 	if text == "" && r.result.Kind() == jsonv.String {
 		text = outputText(r.result)
 	}
-	if text != "" {
-		e.Parts = append(e.Parts, transcript.Part{Kind: transcript.Output, Text: text})
-	}
+	e.AddText(transcript.Output, text)
 	if b.error.True() || r.result.Kind() == jsonv.String && strings.HasPrefix(string(r.result[1:min(len(r.result), 16)]), "Error:") {
 		e.Failed = true
 	}
@@ -275,13 +277,17 @@ func (rd *reading) touched(s *session, e *transcript.Event, path jsonv.Value) {
 	if path.Kind() != jsonv.String || len(path) > 8<<10 || len(e.Files) >= maxFiles {
 		return
 	}
-	cwd := s.h.CWD
-	if c := rd.line.cwd; c != nil && !c.IsStr(cwd) {
-		cwd = str(c)
-	}
-	if p := transcript.Absolute(cwd, str(path)); p != "" {
+	if p := transcript.Absolute(rd.dir(s), str(path)); p != "" {
 		addOnce(&e.Files, p)
 	}
+}
+
+// dir is the folder that the line at hand was written in.
+func (rd *reading) dir(s *session) string {
+	if c := rd.line.cwd; c != nil && !c.IsStr(s.h.CWD) {
+		return str(c)
+	}
+	return s.h.CWD
 }
 
 // assistant handles a line of a model response; one response is stored over
@@ -321,7 +327,7 @@ func (rd *reading) assistant(s *session, e *transcript.Event, n *node) {
 				return
 			}
 			text = true
-			prose(e, t)
+			e.AddText(transcript.Prose, t)
 		case "tool_use", "server_tool_use", "mcp_tool_use":
 			id := idHash(b.id)
 			s.tree.called(id, group)
@@ -331,9 +337,7 @@ func (rd *reading) assistant(s *session, e *transcript.Event, n *node) {
 			called = true
 			todo = rd.call(s, e, b, id) && todo
 		case "web_search_tool_result", "mcp_tool_result", "code_execution_tool_result":
-			if t := outputText(b.content); t != "" {
-				e.Parts = append(e.Parts, transcript.Part{Kind: transcript.Output, Text: t})
-			}
+			e.AddText(transcript.Output, outputText(b.content))
 		case "thinking", "redacted_thinking":
 			thought = true
 		}
@@ -341,7 +345,7 @@ func (rd *reading) assistant(s *session, e *transcript.Event, n *node) {
 	switch {
 	case text:
 		if !e.Inherited {
-			s.h.SetTitle(transcript.PromptTitle(e.Parts[0].Text), transcript.TitleReply)
+			s.h.OfferTitle(e.Parts[0].Text, transcript.TitleReply)
 		}
 	case called && todo:
 		e.Type = transcript.TypeTodoWrite
@@ -361,19 +365,12 @@ func (rd *reading) assistant(s *session, e *transcript.Event, n *node) {
 
 // call adds one tool call and reports whether it only writes a plan.
 func (rd *reading) call(s *session, e *transcript.Event, b *block, id uint64) (todo bool) {
-	name := str(b.name)
-	if len(name) > 256 {
-		name = strings.ToValidUTF8(name[:256], "")
-	}
-	if text := callText(name, b.input); text != "" {
-		e.Parts = append(e.Parts, transcript.Part{Kind: transcript.Call, Text: text})
-	}
+	name := transcript.CleanWord(b.name.Str())
+	a := toolargs.Args{Tool: name, Dir: rd.dir(s), Numbers: true}
+	a.Add("", b.input)
+	a.AddTo(e)
 	if name == "" {
 		return false
-	}
-	addOnce(&e.Tools, name)
-	if member := fileTools[name]; member != "" {
-		rd.touched(s, e, b.input.Get(member))
 	}
 	if id != 0 {
 		o := openCall{ID: id, Name: name}
@@ -424,7 +421,7 @@ func (rd *reading) attachment(s *session, e *transcript.Event, n *node) {
 	})
 	if len(prompts) > 0 {
 		text := strings.Join(prompts, "\n\n")
-		prose(e, text)
+		e.AddText(transcript.Prose, text)
 		rd.prompt(s, e, text, isCommand)
 	}
 }
@@ -441,7 +438,7 @@ func (rd *reading) system(s *session, e *transcript.Event, n *node) {
 		n.parent = 0
 		s.tree.kept = kept(n.id, r.compactMeta)
 	case "away_summary":
-		prose(e, str(r.content))
+		e.AddText(transcript.Prose, r.content.Str())
 	case "turn_duration":
 		e.Type = transcript.TypeTurnEnd
 	case "api_error":
@@ -479,12 +476,6 @@ func bookkeeping(s *session, e *transcript.Event, r *record) {
 		e.Role = transcript.RoleTool
 	case "queue-operation", "file-history-snapshot", "file-history-delta":
 		e.Role = transcript.RoleSystem
-	}
-}
-
-func prose(e *transcript.Event, text string) {
-	if text != "" {
-		e.Parts = append(e.Parts, transcript.Part{Kind: transcript.Prose, Text: text})
 	}
 }
 

@@ -4,9 +4,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
-	"fmt"
-	"io"
 	"os"
 
 	"github.com/sessionls/sessionls/index/transcript"
@@ -20,12 +17,8 @@ func (r *Reader) Read(ctx context.Context, env transcript.Env, src transcript.So
 	}
 	defer f.Close()
 	rd := &reading{r: r, env: env, src: src, place: placeOf(src.Path), out: out, f: f}
-	resumed := false
-	if prev != nil && prev.Version == version && f.Continues(prev) {
-		resumed = rd.resume(prev)
-	}
+	cp, resumed := f.Resume(prev, version, rd.resume)
 	if !resumed {
-		prev = nil
 		if err := rd.start(ctx); err != nil {
 			return nil, err
 		}
@@ -33,7 +26,10 @@ func (r *Reader) Read(ctx context.Context, env transcript.Env, src transcript.So
 	if err := out.Begin(resumed); err != nil {
 		return nil, err
 	}
-	return rd.run(ctx, prev)
+	if err := rd.run(ctx, cp, resumed); err != nil {
+		return nil, err
+	}
+	return cp, nil
 }
 
 // reading is one pass over one file.
@@ -62,9 +58,9 @@ type reading struct {
 }
 
 // resume takes up the state of an earlier pass.
-func (rd *reading) resume(prev *transcript.Checkpoint) bool {
+func (rd *reading) resume(state []byte) bool {
 	s := newSession("")
-	if !s.restore(prev.State) {
+	if !s.restore(state) {
 		return false
 	}
 	s.subagent = rd.place.agent != ""
@@ -169,62 +165,31 @@ func readMeta(path string) (m meta) {
 	return m
 }
 
-// progressStep is how many bytes pass between reports of progress.
-const progressStep = 1 << 20
-
-func (rd *reading) run(ctx context.Context, prev *transcript.Checkpoint) (*transcript.Checkpoint, error) {
-	cp := &transcript.Checkpoint{Version: version}
-	var from int64
-	if prev != nil {
-		from, cp.Bad = prev.Offset, prev.Bad
-		cp.Partial = prev.Partial
-	}
-	if _, err := rd.f.Seek(from, io.SeekStart); err != nil {
-		return nil, fmt.Errorf("read transcript on: %w", err)
-	}
-	const giantLine = 1 << 20
-	lines := transcript.NewLines(rd.f, from, rd.f.Size, skipMembers...)
-	reported := from
-	for {
-		rec, err := lines.Next(ctx)
-		if errors.Is(err, io.EOF) {
-			break
-		}
-		if err != nil {
-			return nil, err
-		}
+// run reads the records from where cp stands and moves it on.
+func (rd *reading) run(ctx context.Context, cp *transcript.Checkpoint, resumed bool) error {
+	lines := rd.f.Lines(cp.Offset, skipMembers...)
+	err := lines.Each(ctx, cp, rd.out.Progress, func(rec transcript.Record) error {
 		parse(rec.Value, &rd.line)
-		if err := rd.record(&rec); err != nil {
-			return nil, err
-		}
-		if rec.Length > giantLine {
-			// The next line may be as large: hold on to nothing of this one.
-			rd.line = record{}
-			clear(rd.ev.Parts)
-		}
-		if rec.Offset-reported >= progressStep {
-			reported = rec.Offset
-			rd.out.Progress(reported)
-		}
+		return rd.record(&rec)
+	})
+	if err != nil {
+		return err
 	}
-	rd.out.Progress(lines.Offset())
-	cp.Bad += lines.Bad
-	cp.Torn = lines.Torn
 	if lines.Cut > 0 {
 		cp.Partial = "over-long texts were cut"
 	}
-	if err := rd.finish(ctx, prev != nil); err != nil {
-		return nil, err
+	if err := rd.finish(ctx, resumed); err != nil {
+		return err
 	}
 	if err := rd.f.Mark(cp, lines.Offset()); err != nil {
-		return nil, err
+		return err
 	}
-	// Inline sub-agents were written by versions that no longer append: their
-	// files are read anew should they grow.
-	if len(rd.order) == 0 {
-		cp.State = rd.main.save(rd.lead > 0 && rd.seen <= rd.lead)
+	if len(rd.order) > 0 {
+		// Inline sub-agents were written by versions that no longer append:
+		// their files are read anew should they grow.
+		return nil
 	}
-	return cp, nil
+	return rd.main.save(cp, rd.lead > 0 && rd.seen <= rd.lead)
 }
 
 // finish tells surfaces and headers once every record is known.

@@ -14,8 +14,6 @@ const (
 	recentIDs = 128
 	// openCalls bounds the calls that wait for their result.
 	openCalls = 128
-	// maxState bounds a checkpoint; a session that needs more is read anew.
-	maxState = 64 << 10
 )
 
 // session is what is known of one session while its records are read.
@@ -218,7 +216,7 @@ func (s *session) header(env transcript.Env) *transcript.Header {
 	if s.tree.overflow {
 		h.Warn("more records than surfaces can be told for: all messages count as current")
 	}
-	h.FinishTitle(agentLabel)
+	h.Finish(label)
 	return &h
 }
 
@@ -244,18 +242,14 @@ type state struct {
 	InheritOpen bool // everything so far is inherited: more may follow
 }
 
-func (s *session) save(inheritOpen bool) []byte {
+func (s *session) save(cp *transcript.Checkpoint, inheritOpen bool) error {
 	st := state{
 		Header: s.h, Seq: s.seq, Titles: s.titles, Total: s.tree.total, Chained: s.tree.chained, Overflow: s.tree.overflow,
 		Dangling: s.tree.dangling, Messages: s.messages.order, Blocks: s.blocks.order, Open: s.open.order,
 		From: s.inheritedFrom, To: s.inheritedTo, Warmup: s.warmup, Prompted: s.prompted, Foreign: s.foreign, OwnID: s.ownID, InheritOpen: inheritOpen,
 	}
 	st.Nodes, st.Calls = s.tree.window()
-	b, err := json.Marshal(st)
-	if err != nil || len(b) > maxState {
-		return nil
-	}
-	return b
+	return cp.Keep(&st)
 }
 
 func (s *session) restore(b []byte) bool {

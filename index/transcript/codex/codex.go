@@ -13,21 +13,27 @@ import (
 	"path/filepath"
 
 	"github.com/sessionls/sessionls/index/transcript"
+	"github.com/sessionls/sessionls/index/transcript/sqlitero"
 )
 
 // version is raised when the same bytes would read differently.
 const version = 1
 
-const agentID = "codex"
+const (
+	agentID = "codex"
+	label   = "Codex"
+)
 
-// Reader reads Codex rollouts. Its zero value is ready; it holds no state.
-type Reader struct{}
+// Reader reads Codex rollouts. Its zero value is ready.
+type Reader struct {
+	open *sqlitero.Cache // of the state database
+}
 
 // New returns the reader of Codex rollouts.
-func New() transcript.Reader { return Reader{} }
+func New() transcript.Reader { return Reader{open: &sqlitero.Cache{}} }
 
 // Agent implements transcript.Reader.
-func (Reader) Agent() transcript.Agent { return transcript.Agent{ID: agentID, Label: "Codex"} }
+func (Reader) Agent() transcript.Agent { return transcript.Agent{ID: agentID, Label: label} }
 
 // Version implements transcript.Reader.
 func (Reader) Version() int { return version }

@@ -16,7 +16,6 @@ import (
 	"github.com/klauspost/compress/zstd"
 
 	"github.com/sessionls/sessionls/index/transcript"
-	"github.com/sessionls/sessionls/index/transcript/scan"
 )
 
 // fileID takes the thread id from the end of a rollout's name.
@@ -36,7 +35,7 @@ type rollout struct {
 }
 
 // Discover implements transcript.Reader.
-func (Reader) Discover(ctx context.Context, env transcript.Env, root transcript.Root, yield func(transcript.Source) error, report func(string, error)) error {
+func (rd Reader) Discover(ctx context.Context, env transcript.Env, root transcript.Root, yield func(transcript.Source) error, report func(string, error)) error {
 	if _, err := os.Stat(root.Path); err != nil {
 		return fmt.Errorf("look for Codex sessions: %w", err)
 	}
@@ -44,7 +43,7 @@ func (Reader) Discover(ctx context.Context, env transcript.Env, root transcript.
 	var all []rollout
 	copies := map[string]int{}
 	for _, dir := range dirs {
-		err := scan.Walk(ctx, dir, depth, func(path string, info fs.FileInfo) error {
+		err := transcript.Walk(ctx, dir, depth, func(path string, info fs.FileInfo) error {
 			r, ok := asRollout(path, info)
 			if ok {
 				all = append(all, r)
@@ -62,7 +61,7 @@ func (Reader) Discover(ctx context.Context, env transcript.Env, root transcript.
 	if len(all) == 0 {
 		return nil
 	}
-	known := readNames(ctx, env, home, report)
+	known := readNames(ctx, rd.open, env, home, report)
 	for _, r := range all {
 		if err := ctx.Err(); err != nil {
 			return err

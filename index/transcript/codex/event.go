@@ -5,7 +5,7 @@ import (
 
 	"github.com/sessionls/sessionls/index/transcript"
 	"github.com/sessionls/sessionls/index/transcript/jsonv"
-	"github.com/sessionls/sessionls/index/transcript/scan"
+	"github.com/sessionls/sessionls/index/transcript/toolargs"
 )
 
 // event turns what the interface was told into an event. Most of it repeats
@@ -17,18 +17,18 @@ func (s *session) event(ev *transcript.Event, p jsonv.Value) error {
 	case "user_message":
 		ev.Type, ev.Role = transcript.TypeUserMessage, transcript.RoleUser
 		text := transcript.Typed(p.Get("message").Str())
-		ev.Parts = prose(nil, text)
+		ev.AddText(transcript.Prose, text)
 		return s.unlessTwin(ev, twinKey(keyUser, text))
 	case "agent_message":
 		ev.Type, ev.Role = transcript.TypeAssistantMessage, transcript.RoleAssistant
 		text := p.Get("message").Str()
-		ev.Parts = prose(nil, text)
+		ev.AddText(transcript.Prose, text)
 		return s.unlessTwin(ev, twinKey(keyAssistant, text))
 	case "item_completed":
 		if item := p.Get("item"); item.Get("type").IsStr("Plan") {
 			ev.Type, ev.Role = transcript.TypeAssistantMessage, transcript.RoleAssistant
 			text := item.Get("text").Str()
-			ev.Parts = prose(nil, text)
+			ev.AddText(transcript.Prose, text)
 			return s.unlessTwin(ev, twinKey(keyPlan, text))
 		}
 	case "agent_reasoning", "agent_reasoning_raw_content", "agent_reasoning_section_break":
@@ -39,10 +39,10 @@ func (s *session) event(ev *transcript.Event, p jsonv.Value) error {
 		ev.Type = transcript.TypeTurnEnd
 	case "turn_aborted":
 		ev.Type = transcript.TypeTurnEnd
-		ev.Parts = prose(nil, "aborted")
+		ev.AddText(transcript.Prose, "aborted")
 	case "error", "stream_error", "warning":
 		ev.Type = transcript.TypeTurnEnd
-		ev.Parts = prose(nil, p.Get("message").Str())
+		ev.AddText(transcript.Prose, p.Get("message").Str())
 	case "context_compacted":
 		ev.Type = transcript.TypeCompactBoundary
 	case "thread_name_updated":
@@ -63,14 +63,14 @@ func (s *session) event(ev *transcript.Event, p jsonv.Value) error {
 	case "dynamic_tool_call_response":
 		s.dynamicEnd(ev, p)
 	case "web_search_end":
-		ev.Type, ev.Role, ev.Tools = transcript.TypeToolCall, transcript.RoleAssistant, []string{"web_search"}
-		query := p.Get("query").Str()
-		ev.Parts = []transcript.Part{{Kind: transcript.Call, Text: strings.TrimSpace("web_search\n" + scan.Text(query))}}
-		return s.unlessTwin(ev, twinKey(keySearch, query))
+		ev.Type, ev.Role = transcript.TypeToolCall, transcript.RoleAssistant
+		query := p.Get("query")
+		toolargs.AddTo(ev, "web_search", s.Dir, query)
+		return s.unlessTwin(ev, twinKey(keySearch, query.Str()))
 	case "view_image_tool_call":
-		c := scan.Arguments{Dir: s.Dir}
-		c.File(p.Get("path").Str())
-		ev.Files = c.Files
+		a := toolargs.Args{Dir: s.Dir}
+		a.File(p.Get("path").Str())
+		ev.Files = a.Files()
 	}
 	return s.put(*ev, false)
 }
@@ -104,18 +104,16 @@ func (s *session) commandEnd(ev *transcript.Event, p jsonv.Value) {
 		ev.Tools = []string{name}
 		return
 	}
-	ev.Tools = []string{"exec_command"}
-	c := scan.Arguments{Dir: s.Dir, Skip: s.Dir}
-	c.Value("command", f[1])
-	ev.Parts = append(ev.Parts, transcript.Part{Kind: transcript.Call, Text: c.Text("exec_command")})
+	a := toolargs.Args{Tool: "exec_command", Dir: s.Dir}
+	a.Add("command", f[1])
+	a.AddTo(ev)
 	out := f[3]
 	if out.Str() == "" {
 		out = f[5]
 	}
-	ev.Parts = output(ev.Parts, out.Str())
+	ev.AddText(transcript.Output, out.Str())
 	code, ok := f[4].Int()
 	ev.Failed = ok && code != 0
-	ev.Files = c.Files
 }
 
 func (s *session) mcpEnd(ev *transcript.Event, p jsonv.Value) {
@@ -126,42 +124,39 @@ func (s *session) mcpEnd(ev *transcript.Event, p jsonv.Value) {
 		ev.Tools = []string{name}
 		return
 	}
-	name := scan.Word(f[1].Get("server").Str() + "__" + f[1].Get("tool").Str())
-	ev.Tools = []string{name}
-	c := scan.Arguments{Dir: s.Dir}
-	c.Value("", f[1].Get("arguments"))
-	ev.Parts = append(ev.Parts, transcript.Part{Kind: transcript.Call, Text: c.Text(name)})
+	name := transcript.CleanWord(f[1].Get("server").Str() + "__" + f[1].Get("tool").Str())
+	toolargs.AddTo(ev, name, s.Dir, f[1].Get("arguments"))
 	if bad := f[2].Get("Err"); bad.Exists() {
 		ev.Failed = true
-		ev.Parts = output(ev.Parts, bad.Str())
+		ev.AddText(transcript.Output, bad.Str())
 		return
 	}
 	good := f[2].Get("Ok")
 	ev.Failed = good.Get("isError").True() || good.Get("is_error").True()
-	ev.Parts = output(ev.Parts, joined(good.Get("content")))
+	ev.AddText(transcript.Output, joined(good.Get("content")))
 }
 
 func (s *session) patchEnd(ev *transcript.Event, p jsonv.Value) {
 	ev.Type, ev.Role, ev.Tools = transcript.TypeToolResult, transcript.RoleTool, []string{"apply_patch"}
 	ev.Failed = string(p.Get("success")) == "false"
-	c := scan.Arguments{Dir: s.Dir}
+	a := toolargs.Args{Dir: s.Dir}
 	p.Get("changes").Each(func(path, change jsonv.Value) bool {
-		c.File(path.Str())
-		c.File(change.Get("move_path").Str())
-		return len(c.Files) < scan.MaxFiles
+		a.File(path.Str())
+		a.File(change.Get("move_path").Str())
+		return len(a.Files()) < toolargs.MaxFiles
 	})
-	ev.Files = c.Files
+	ev.Files = a.Files()
 	if _, ok := s.called(p.Get("call_id").Str()); !ok {
 		// The patch was applied from inside a script, whose text holds it.
-		ev.Parts = output(nil, p.Get("stderr").Str())
+		ev.AddText(transcript.Output, p.Get("stderr").Str())
 	}
 }
 
 func (s *session) dynamicEnd(ev *transcript.Event, p jsonv.Value) {
 	ev.Type, ev.Role = transcript.TypeToolResult, transcript.RoleTool
-	ev.Tools = []string{scan.Word(p.Get("tool").Str())}
+	ev.Tools = []string{transcript.CleanWord(p.Get("tool").Str())}
 	ev.Failed = string(p.Get("success")) == "false"
 	if _, ok := s.called(p.Get("call_id").Str()); !ok {
-		ev.Parts = output(nil, joined(p.Get("content_items")))
+		ev.AddText(transcript.Output, joined(p.Get("content_items")))
 	}
 }

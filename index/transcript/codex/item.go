@@ -5,7 +5,6 @@ import (
 
 	"github.com/sessionls/sessionls/index/transcript"
 	"github.com/sessionls/sessionls/index/transcript/jsonv"
-	"github.com/sessionls/sessionls/index/transcript/scan"
 )
 
 var itemKeys = []string{"type", "id", "role", "content", "name", "namespace", "arguments", "input", "call_id", "output", "action", "revised_prompt"}
@@ -27,7 +26,7 @@ func (s *session) item(ev *transcript.Event, p jsonv.Value) error {
 	kind := f.kind.Str()
 	ev.RawType = kind
 	if f.id.Kind() == jsonv.String {
-		ev.ID = scan.Word(f.id.Str())
+		ev.ID = transcript.CleanWord(f.id.Str())
 	}
 	switch kind {
 	case "message":
@@ -101,7 +100,7 @@ func (s *session) message(ev *transcript.Event, f fields) error {
 				return
 			}
 			texts = append(texts, text)
-			ev.Parts = prose(ev.Parts, text)
+			ev.AddText(transcript.Prose, text)
 			if len(keys) < 16 {
 				keys = append(keys, twinKey(keyUser, text))
 			}
@@ -120,7 +119,7 @@ func (s *session) message(ev *transcript.Event, f fields) error {
 				return
 			}
 			texts = append(texts, text)
-			ev.Parts = prose(ev.Parts, text)
+			ev.AddText(transcript.Prose, text)
 			if p := plan(text); p != "" && len(keys) < 16 {
 				keys = append(keys, twinKey(keyPlan, p))
 			}
@@ -148,7 +147,7 @@ func imageTag(text string) bool {
 // blocks calls f for every block of text or media of a message's content, a
 // list, a string or a single block.
 func blocks(v jsonv.Value, f func(kind, text string)) {
-	one := func(b jsonv.Value) {
+	v.Items(func(b jsonv.Value) {
 		if b.Kind() == jsonv.String {
 			f("text", b.Str())
 			return
@@ -160,13 +159,7 @@ func blocks(v jsonv.Value, f func(kind, text string)) {
 			text = m[2]
 		}
 		f(m[0].Str(), text.Str())
-	}
-	switch v.Kind() {
-	case jsonv.Array:
-		v.Elems(func(_ int, b jsonv.Value) bool { one(b); return true })
-	case jsonv.String, jsonv.Object:
-		one(v)
-	}
+	})
 }
 
 // contextDir reads the working directory out of an environment envelope; files
@@ -212,10 +205,10 @@ func (s *session) agentMessage(ev *transcript.Event, p jsonv.Value) error {
 	}
 	if kind, _, _ = strings.Cut(kind, "\n"); strings.Contains(kind, "TASK") {
 		ev.Type, ev.Role = transcript.TypeUserMessage, transcript.RoleUser
-		ev.Parts = prose(nil, text)
+		ev.AddText(transcript.Prose, text)
 		ev.Message = len(ev.Parts) > 0
 	} else {
-		ev.Parts = output(nil, text)
+		ev.AddText(transcript.Output, text)
 	}
 	// The same message may stand as a record and as an item.
 	key := twinKey(keyAgent, text)

@@ -14,7 +14,6 @@ import (
 
 	"github.com/sessionls/sessionls/index/transcript"
 	"github.com/sessionls/sessionls/index/transcript/jsonv"
-	"github.com/sessionls/sessionls/index/transcript/scan"
 )
 
 // The file of a fork or a sub-agent starts with its own session_meta and may
@@ -94,7 +93,7 @@ func parentTurns(ctx context.Context, src transcript.Source, id string) (ids tur
 	}
 	defer f.Close()
 	ids = turns{}
-	err = scan.Heads(ctx, io.LimitReader(f, maxParent), 0, func(head []byte, _, _ int64) bool {
+	err = transcript.Heads(ctx, io.LimitReader(f, maxParent), 0, func(head []byte, _, _ int64) bool {
 		if _, turn := marker(head); turn != "" {
 			ids[hashID(turn)] = struct{}{}
 		}
@@ -119,7 +118,7 @@ func measure(ctx context.Context, path, self string, parent turns) (c copied, er
 	c.Parent = parent != nil
 	var foreign int64 // end of the last foreign session_meta
 	shared := false
-	err = scan.Heads(ctx, f, 0, func(head []byte, offset, length int64) bool {
+	err = transcript.Heads(ctx, f, 0, func(head []byte, offset, length int64) bool {
 		meta, turn := marker(head)
 		if meta != "" && meta != self {
 			foreign = offset + length

@@ -48,14 +48,14 @@ func shorten(s string) string {
 
 // readNames collects the titles that Codex keeps beside the rollouts. What
 // cannot be read is reported; the rollouts are readable without.
-func readNames(ctx context.Context, env transcript.Env, home string, report func(string, error)) map[string]names {
+func readNames(ctx context.Context, open *sqlitero.Cache, env transcript.Env, home string, report func(string, error)) map[string]names {
 	out := map[string]names{}
 	index := filepath.Join(home, "session_index.jsonl")
 	if err := readIndex(ctx, index, out); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		report(index, err)
 	}
 	if db := stateDB(env, home); db != "" {
-		if err := readStateDB(ctx, db, out); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		if err := readStateDB(ctx, open, db, out); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			report(db, err)
 		}
 	}
@@ -142,11 +142,11 @@ func configuredSQLiteHome(env transcript.Env, home string) string {
 	return c.Dir
 }
 
-func readStateDB(ctx context.Context, path string, out map[string]names) error {
+func readStateDB(ctx context.Context, open *sqlitero.Cache, path string, out map[string]names) error {
 	if info, err := os.Stat(path); err != nil || info.Size() == 0 {
 		return err
 	}
-	db, err := sqlitero.Open(ctx, path)
+	db, err := open.Open(ctx, path)
 	if err != nil {
 		return fmt.Errorf("open the state database: %w", err)
 	}

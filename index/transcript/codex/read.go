@@ -22,12 +22,30 @@ var skipped = []string{"replacement_history", "base_instructions", "dynamic_tool
 type file struct {
 	io.Reader
 	plain *transcript.File
-	zst   bool
-	size  int64 // plain size; math.MaxInt64 when compressed
-	close func()
+	zst   *packed // nil for a plain one
 }
 
-func (f *file) Close() { f.close() }
+func (f *file) Close() {
+	if f.zst != nil {
+		f.zst.z.Close()
+	}
+	f.plain.Close()
+}
+
+// packed unpacks a rollout. Of a file that breaks off, what could be unpacked
+// is all there is.
+type packed struct {
+	z      io.ReadCloser
+	broken bool
+}
+
+func (p *packed) Read(b []byte) (int, error) {
+	n, err := p.z.Read(b)
+	if err != nil && err != io.EOF {
+		p.broken, err = true, io.EOF
+	}
+	return n, err
+}
 
 // open opens a rollout. When it is not there, its compressed or plain twin is
 // tried: Codex packs cold rollouts at any time.
@@ -46,18 +64,16 @@ func open(path string) (*file, error) {
 		return nil, err
 	}
 	if !strings.HasSuffix(path, ".zst") {
-		return &file{Reader: io.LimitReader(f, f.Size), plain: f, size: f.Size, close: func() { f.Close() }}, nil
+		return &file{Reader: io.LimitReader(f, f.Size), plain: f}, nil
 	}
 	z, err := transcript.NewZstdReader(io.LimitReader(f, f.Size))
 	if err != nil {
 		f.Close()
 		return nil, err
 	}
-	return &file{Reader: z, plain: f, zst: true, size: math.MaxInt64, close: func() { z.Close(); f.Close() }}, nil
+	p := &packed{z: z}
+	return &file{Reader: p, plain: f, zst: p}, nil
 }
-
-// progressStep is how many bytes pass between two reports of progress.
-const progressStep = 1 << 20
 
 // Read implements transcript.Reader.
 func (Reader) Read(ctx context.Context, env transcript.Env, src transcript.Source, prev *transcript.Checkpoint, out transcript.Sink) (*transcript.Checkpoint, error) {
@@ -68,69 +84,37 @@ func (Reader) Read(ctx context.Context, env transcript.Env, src transcript.Sourc
 	defer f.Close()
 	s := newSession(ctx, env, src, out)
 	cp := &transcript.Checkpoint{Version: version}
-	resumed := false
-	if !f.zst && prev != nil && prev.Version == version && f.plain.Continues(prev) {
-		if err := s.restore(prev.State); err == nil {
-			resumed = true
-			cp.Offset, cp.Bad = prev.Offset, prev.Bad
-			if _, err := f.plain.Seek(prev.Offset, io.SeekStart); err != nil {
-				return nil, fmt.Errorf("read Codex session: %w", err)
-			}
-			f.Reader = f.plain
-			if s.stale(f.size > prev.Offset) {
-				return nil, transcript.ErrReread
-			}
-		} else {
-			s = newSession(ctx, env, src, out)
+	var lines *transcript.Lines
+	if f.zst == nil {
+		cp, s.resumed = f.plain.Resume(prev, version, s.restore)
+		if s.resumed && s.stale(f.plain.Size > prev.Offset) {
+			return nil, transcript.ErrReread
 		}
+		lines = f.plain.Lines(cp.Offset, skipped...)
+	} else {
+		lines = transcript.NewLines(f, 0, math.MaxInt64, skipped...)
 	}
-	s.resumed = resumed
-	if err := out.Begin(resumed); err != nil {
+	if err := out.Begin(s.resumed); err != nil {
 		return nil, err
 	}
-	lines := transcript.NewLines(f, cp.Offset, f.size, skipped...)
-	told := cp.Offset
-	for {
-		rec, err := lines.Next(ctx)
-		if errors.Is(err, io.EOF) {
-			break
-		}
-		if err != nil {
-			if !f.zst || ctx.Err() != nil {
-				return nil, fmt.Errorf("read Codex session: %w", err)
-			}
-			// A packed file that breaks off: what was unpacked is read.
-			lines.Torn = true
-			cp.Partial = "the compressed file is damaged or cut off"
-			break
-		}
-		if err := s.record(rec); err != nil {
-			return nil, err
-		}
-		if at := lines.Offset(); at-told >= progressStep {
-			told = at
-			out.Progress(at)
-		}
+	if err := lines.Each(ctx, cp, out.Progress, s.record); err != nil {
+		return nil, err
 	}
-	cp.Bad += lines.Bad
-	cp.Torn = lines.Torn
+	if f.zst != nil && f.zst.broken {
+		cp.Torn, cp.Partial = true, "the compressed file is damaged or cut off"
+	}
 	if err := s.finish(); err != nil {
 		return nil, err
 	}
-	out.Progress(lines.Offset())
-	if f.zst {
-		cp.Offset = lines.Offset()
+	if f.zst != nil {
+		cp.Offset = lines.Offset() // and no state: it cannot be continued
 		return cp, nil
 	}
 	if err := f.plain.Mark(cp, lines.Offset()); err != nil {
 		return nil, fmt.Errorf("read Codex session: %w", err)
 	}
-	cp.State = s.save()
-	return cp, nil
+	return cp, cp.Keep(&s.state)
 }
-
-// maxState bounds the carry-over, in bytes; a session that needs more is read anew when it grows.
-const maxState = 64 << 10
 
 // state is the carry-over between readings.
 type state struct {
@@ -147,23 +131,16 @@ type state struct {
 	Calls   []call            `json:"calls,omitempty"`
 }
 
-func (s *session) save() []byte {
-	b, err := json.Marshal(s.state)
-	if err != nil || len(b) > maxState {
-		return nil
+func (s *session) restore(b []byte) bool {
+	var st state
+	if json.Unmarshal(b, &st) != nil {
+		return false
 	}
-	return b
-}
-
-func (s *session) restore(b []byte) error {
-	if err := json.Unmarshal(b, &s.state); err != nil {
-		return fmt.Errorf("read the carry-over: %w", err)
+	for i := range st.Twins.Waiting {
+		st.Twins.Waiting[i].Told = true
 	}
-	for i := range s.Twins.Waiting {
-		s.Twins.Waiting[i].Told = true
-	}
-	s.first = s.Seq
-	return nil
+	s.state = st
+	return true
 }
 
 // fallbackID names a session whose file says no id: that in the file's name,

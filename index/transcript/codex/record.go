@@ -5,7 +5,6 @@ import (
 
 	"github.com/sessionls/sessionls/index/transcript"
 	"github.com/sessionls/sessionls/index/transcript/jsonv"
-	"github.com/sessionls/sessionls/index/transcript/scan"
 )
 
 var topKeys = []string{"timestamp", "type", "payload", "record_type", "id"}
@@ -118,7 +117,7 @@ func threadID(v jsonv.Value) string {
 	if fileID.FindString(id) == id {
 		return strings.ToLower(id)
 	}
-	return scan.Word(id)
+	return transcript.CleanWord(id)
 }
 
 // findCopy determines how much of the file repeats its parent.
@@ -144,11 +143,11 @@ func (s *session) launch(p jsonv.Value) {
 	originator, source := p.Get("originator").Str(), p.Get("source")
 	switch {
 	case source.Kind() == jsonv.String:
-		h.Entrypoint = scan.Word(source.Str())
+		h.Entrypoint = transcript.CleanWord(source.Str())
 	case source.Get("subagent").Exists():
 		h.Entrypoint = "subagent"
 	default:
-		h.Entrypoint = scan.Word(originator)
+		h.Entrypoint = transcript.CleanWord(originator)
 	}
 	low := strings.ToLower(originator)
 	h.Automated = h.Entrypoint == "exec" || h.Entrypoint == "mcp" ||
@@ -156,7 +155,7 @@ func (s *session) launch(p jsonv.Value) {
 }
 
 func (s *session) directory(dir string) {
-	dir = scan.Path(dir)
+	dir = transcript.CleanPath(dir)
 	s.Header.SawCWD(dir)
 	if dir != "" {
 		s.Dir = dir
@@ -165,10 +164,10 @@ func (s *session) directory(dir string) {
 
 func (s *session) repository(git jsonv.Value) {
 	if b := git.Get("branch").Str(); b != "" {
-		s.Header.Branch = scan.Word(b)
+		s.Header.Branch = transcript.CleanWord(b)
 	}
 	if u := git.Get("repository_url").Str(); u != "" {
-		s.Header.RepoURL = scan.Word(u)
+		s.Header.RepoURL = transcript.CleanWord(u)
 	}
 }
 
@@ -196,7 +195,7 @@ func (s *session) turnContext(ev *transcript.Event, p jsonv.Value) error {
 		var f [2]jsonv.Value
 		p.Pick([]string{"cwd", "model"}, f[:])
 		s.directory(f[0].Str())
-		s.Header.SawModel(scan.Word(f[1].Str()))
+		s.Header.SawModel(transcript.CleanWord(f[1].Str()))
 	}
 	return s.put(*ev, false)
 }
@@ -210,7 +209,7 @@ func (s *session) compacted(ev *transcript.Event, p jsonv.Value) error {
 	var f [2]jsonv.Value
 	p.Pick([]string{"message", "replacement_history"}, f[:])
 	ev.Type, ev.Surface = transcript.TypeCompaction, transcript.Current
-	ev.Parts = prose(nil, f[0].Str())
+	ev.AddText(transcript.Prose, f[0].Str())
 	// On a line beyond 4 MB the list was replaced by null; it was there.
 	s.live.compact(f[1] == nil || f[1].Kind() == jsonv.Null && ev.Length < longLine)
 	s.live.add(ev.Seq, false)
@@ -219,17 +218,3 @@ func (s *session) compacted(ev *transcript.Event, p jsonv.Value) error {
 
 // longLine is the length beyond which members are left out of a line.
 const longLine = 4 << 20
-
-func prose(parts []transcript.Part, text string) []transcript.Part {
-	if text = scan.Text(text); strings.TrimSpace(text) != "" {
-		parts = append(parts, transcript.Part{Kind: transcript.Prose, Text: text})
-	}
-	return parts
-}
-
-func output(parts []transcript.Part, text string) []transcript.Part {
-	if text = scan.Text(text); strings.TrimSpace(text) != "" {
-		parts = append(parts, transcript.Part{Kind: transcript.Output, Text: text})
-	}
-	return parts
-}

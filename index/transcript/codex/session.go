@@ -18,7 +18,6 @@ type session struct {
 	out     transcript.Sink
 	now     time.Time
 	resumed bool
-	first   int // seq of the first event of this reading
 
 	queue []held // events held back, see twins.go
 	live  live
@@ -136,8 +135,8 @@ func (s *session) offerTitle(ev *transcript.Event, text string) {
 	h := &s.Header
 	switch {
 	case ev.Role == transcript.RoleAssistant:
-		if !ev.Inherited && h.TitleSource == "" {
-			h.SetTitle(transcript.PromptTitle(text), transcript.TitleReply)
+		if !ev.Inherited {
+			h.OfferTitle(text, transcript.TitleReply)
 		}
 	case ev.Role != transcript.RoleUser:
 	case ev.Inherited:
@@ -148,9 +147,7 @@ func (s *session) offerTitle(ev *transcript.Event, text string) {
 		if s.Prompt == "" {
 			s.Prompt = strings.ToValidUTF8(text[:min(len(text), promptBytes)], "")
 		}
-		if h.TitleSource != transcript.TitlePrompt {
-			h.SetTitle(transcript.PromptTitle(text), transcript.TitlePrompt)
-		}
+		h.OfferTitle(text, transcript.TitlePrompt)
 	}
 }
 
@@ -171,16 +168,14 @@ func (s *session) finish() error {
 	h.CWDs, h.Models, h.Warnings = slices.Clone(h.CWDs), slices.Clone(h.Models), slices.Clone(h.Warnings)
 	h.Archived = isArchived(s.src.Path)
 	s.title(&h)
-	h.FinishTitle(Reader{}.Agent().Label)
+	h.Finish(label)
 	return s.out.Header(&h)
 }
 
 // title chooses among the names a thread was given: the rollout's own event,
 // the index, the state database, which is the newest of the three stores.
 func (s *session) title(h *transcript.Header) {
-	if h.TitleSource != transcript.TitlePrompt && s.Foreign != "" {
-		h.SetTitle(s.Foreign, transcript.TitlePrompt)
-	}
+	h.SetTitle(s.Foreign, transcript.TitlePrompt)
 	n := parseNames(s.src.Hint)
 	given := []names{n, s.Named}
 	if n.At.After(s.Named.At) {

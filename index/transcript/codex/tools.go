@@ -6,7 +6,7 @@ import (
 
 	"github.com/sessionls/sessionls/index/transcript"
 	"github.com/sessionls/sessionls/index/transcript/jsonv"
-	"github.com/sessionls/sessionls/index/transcript/scan"
+	"github.com/sessionls/sessionls/index/transcript/toolargs"
 )
 
 func (s *session) toolCall(ev *transcript.Event, f fields) {
@@ -18,30 +18,33 @@ func (s *session) toolCall(ev *transcript.Event, f fields) {
 	if name == "update_plan" {
 		ev.Type = transcript.TypeTodoWrite
 	}
-	ev.Tools = []string{name}
 	callID := f.callID.Str()
 	if ev.ID == "" {
-		ev.ID = scan.Word(callID)
+		ev.ID = transcript.CleanWord(callID)
 	}
 	s.opened(callID, name)
-	c := scan.Arguments{Dir: s.Dir, Skip: s.Dir}
+	a := toolargs.Args{Tool: name, Dir: s.Dir}
 	switch {
 	case kind == "local_shell_call" || kind == "web_search_call":
-		c.Value("", f.action)
+		f.action.Each(func(k, v jsonv.Value) bool {
+			if !k.EqualKey("type") { // it says what the name says
+				a.Add(k.Str(), v)
+			}
+			return true
+		})
 	case f.input.Exists():
-		c.Free(f.input)
+		a.Add("", f.input)
 	default:
-		c.Free(f.arguments)
-		c.Value("", f.prompt) // of a generated image
+		a.Add("", f.arguments)
+		a.Add("prompt", f.prompt) // of a generated image
 	}
-	ev.Parts = []transcript.Part{{Kind: transcript.Call, Text: c.Text(name)}}
-	ev.Files = c.Files
+	a.AddTo(ev)
 }
 
 // toolName joins the name of an MCP tool with its server's.
 func toolName(f fields) string {
-	name := scan.Word(f.name.Str())
-	if ns := scan.Word(f.namespace.Str()); strings.HasPrefix(ns, "mcp__") {
+	name := transcript.CleanWord(f.name.Str())
+	if ns := transcript.CleanWord(f.namespace.Str()); strings.HasPrefix(ns, "mcp__") {
 		return strings.TrimSuffix(ns, "__") + "__" + name
 	}
 	return name
@@ -56,7 +59,8 @@ func (s *session) toolResult(ev *transcript.Event, f fields) {
 	if f.output == nil && f.content.Exists() {
 		text, failed = result(f.content)
 	}
-	ev.Parts, ev.Failed = output(nil, text), failed
+	ev.AddText(transcript.Output, text)
+	ev.Failed = failed
 }
 
 // result reads a tool's output: text, JSON written as text with the output
@@ -108,7 +112,7 @@ func wrapped(o jsonv.Value) (text string, failed bool) {
 func joined(v jsonv.Value) string {
 	var b strings.Builder
 	blocks(v, func(_, text string) {
-		if text = scan.Text(text); text == "" {
+		if text = transcript.CleanText(text); text == "" {
 			return
 		}
 		if b.Len() > 0 && !strings.HasSuffix(b.String(), "\n") {

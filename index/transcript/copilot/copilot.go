@@ -81,7 +81,7 @@ func (reader) Roots(env transcript.Env) []transcript.Root {
 // Discover lists the sessions of one root. A configured root may be a home
 // folder, a .copilot folder or a session-state folder.
 func (reader) Discover(ctx context.Context, env transcript.Env, root transcript.Root, yield func(transcript.Source) error, report func(string, error)) error {
-	w := walk{root: root.Path, seen: map[string]bool{}, yield: yield, report: report}
+	w := walk{root: root.Path, seen: transcript.Seen{}, yield: yield, report: report}
 	if root.Kind != kindExtra {
 		return w.dir(ctx, root.Path, root.Kind == kindHistory)
 	}
@@ -105,7 +105,7 @@ func (reader) Discover(ctx context.Context, env transcript.Env, root transcript.
 
 type walk struct {
 	root   string
-	seen   map[string]bool // files already yielded, by transcript.FileID
+	seen   transcript.Seen
 	yield  func(transcript.Source) error
 	report func(string, error)
 }
@@ -149,14 +149,8 @@ func (w *walk) source(src transcript.Source) error {
 		}
 		return nil
 	}
-	if !info.Mode().IsRegular() {
+	if !info.Mode().IsRegular() || !w.seen.First(src.Path, info) {
 		return nil
-	}
-	if id := transcript.FileID(info); id != "" {
-		if w.seen[id] {
-			return nil
-		}
-		w.seen[id] = true
 	}
 	src.Agent, src.Root, src.Size, src.ModTime = agentID, w.root, info.Size(), info.ModTime()
 	src.Signature = transcript.Signature(info)

@@ -294,7 +294,7 @@ func (fd *fold) finish() error {
 				h.RepoURL = main.RepoURL
 			}
 		}
-		h.FinishTitle(fd.opt.Label)
+		h.Finish(fd.opt.Label)
 		if err := fd.out.Header(&h); err != nil {
 			return err
 		}

@@ -56,7 +56,7 @@ func readHistory(ctx context.Context, env transcript.Env, path, id string, out t
 	if !h.Conversation {
 		return nil, transcript.ErrNoSession
 	}
-	h.FinishTitle(label)
+	h.Finish(label)
 	if err := out.Header(&h); err != nil {
 		return nil, err
 	}
@@ -75,23 +75,16 @@ func chatMessage(h *transcript.Header, names map[string]string, v jsonv.Value) *
 	case "user":
 		e.Type, e.Role = transcript.TypeUserMessage, transcript.RoleUser
 		if text = transcript.Typed(text); text != "" {
-			e.Parts = []transcript.Part{{Kind: transcript.Prose, Text: text}}
-			e.Message = true
-			h.SetTitle(transcript.PromptTitle(text), transcript.TitlePrompt)
+			e.Message = e.AddText(transcript.Prose, text)
+			h.OfferTitle(text, transcript.TitlePrompt)
 		}
 	case "assistant":
 		e.Type, e.Role = transcript.TypeAssistantMessage, transcript.RoleAssistant
-		if text != "" {
-			e.Parts = append(e.Parts, transcript.Part{Kind: transcript.Prose, Text: text})
-			h.SetTitle(transcript.PromptTitle(text), transcript.TitleReply)
-		}
+		e.AddText(transcript.Prose, text)
+		h.OfferTitle(text, transcript.TitleReply)
 		v.Get("tool_calls").Elems(func(_ int, c jsonv.Value) bool {
-			name, args := c.Get("function", "name").Str(), c.Get("function", "arguments")
-			e.Tools = append(e.Tools, name)
-			e.Files = append(e.Files, toolargs.Files(name, h.CWD, args)...)
-			if t := toolargs.Text(name, args); t != "" {
-				e.Parts = append(e.Parts, transcript.Part{Kind: transcript.Call, Text: t})
-			}
+			name := c.Get("function", "name").Str()
+			toolargs.AddTo(e, name, h.CWD, c.Get("function", "arguments"))
 			if len(names) < maxNames {
 				names[c.Get("id").Str()] = name
 			}
@@ -106,9 +99,7 @@ func chatMessage(h *transcript.Header, names map[string]string, v jsonv.Value) *
 		if name := names[v.Get("tool_call_id").Str()]; name != "" {
 			e.Tools = []string{name}
 		}
-		if text != "" {
-			e.Parts = []transcript.Part{{Kind: transcript.Output, Text: text}}
-		}
+		e.AddText(transcript.Output, text)
 	case "system", "developer":
 		e.Type, e.Role = transcript.TypeSystem, transcript.RoleSystem
 	default:

@@ -51,9 +51,7 @@ func (fd *fold) record(rec transcript.Record) error {
 	case "session.error":
 		e.Type = transcript.TypeTurnEnd
 		e.Failed = true
-		if t := textOf(data.Get("message")); t != "" {
-			e.Parts = []transcript.Part{{Kind: transcript.Output, Text: t}}
-		}
+		e.AddText(transcript.Output, textOf(data.Get("message")))
 	case "system.message", "system.notification":
 		// The model reads both; nobody searches them.
 		e.Type, e.Surface = transcript.TypeSystem, transcript.Current
@@ -149,9 +147,8 @@ func (fd *fold) user(h *transcript.Header, data jsonv.Value, e *transcript.Event
 	if text == "" {
 		return
 	}
-	e.Message = true
-	e.Parts = []transcript.Part{{Kind: transcript.Prose, Text: text}}
-	h.SetTitle(transcript.PromptTitle(text), transcript.TitlePrompt)
+	e.Message = e.AddText(transcript.Prose, text)
+	h.OfferTitle(text, transcript.TitlePrompt)
 	data.Get("attachments").Elems(func(_ int, a jsonv.Value) bool {
 		if a.Get("type").IsStr("file") {
 			fd.addFile(e, a.Get("path").Str())
@@ -175,8 +172,8 @@ func (fd *fold) assistant(i int, data jsonv.Value, e *transcript.Event) {
 	text := textOf(data.Get("content"))
 	if text != "" && m.Text != hashText(text) {
 		m.Text = hashText(text)
-		e.Parts = append(e.Parts, transcript.Part{Kind: transcript.Prose, Text: text})
-		h.SetTitle(transcript.PromptTitle(text), transcript.TitleReply)
+		e.AddText(transcript.Prose, text)
+		h.OfferTitle(text, transcript.TitleReply)
 	}
 	data.Get("toolRequests").Elems(func(_ int, c jsonv.Value) bool {
 		fd.toolCall(i, c.Get("toolCallId").Str(), c.Get("name").Str(), c.Get("arguments"), e)
@@ -203,16 +200,12 @@ func (fd *fold) toolCall(i int, id, name string, args jsonv.Value, e *transcript
 	if fd.call(id) != nil {
 		return
 	}
-	args = toolargs.Args(args)
+	args = toolargs.Open(args)
 	fd.addCall(call{
 		ID: id, Name: short(name), Session: i, Event: short(e.ID),
 		Title: transcript.CleanTitle(args.Get("description").Str()),
 	})
-	e.Tools = append(e.Tools, name)
-	e.Files = append(e.Files, toolargs.Files(name, fd.CWD, args)...)
-	if t := toolargs.Text(name, args); t != "" {
-		e.Parts = append(e.Parts, transcript.Part{Kind: transcript.Call, Text: t})
-	}
+	toolargs.AddTo(e, name, fd.CWD, args)
 }
 
 func short(s string) string {
@@ -249,15 +242,13 @@ func (fd *fold) toolEnd(_ int, data jsonv.Value, e *transcript.Event) {
 			}
 		}
 	}
-	if text != "" {
-		e.Parts = append(e.Parts, transcript.Part{Kind: transcript.Output, Text: text})
-	}
+	e.AddText(transcript.Output, text)
 	failure := data.Get("error")
 	if failure.Kind() == jsonv.Object {
 		failure = failure.Get("message")
 	}
-	if t := textOf(failure); t != "" && t != text {
-		e.Parts = append(e.Parts, transcript.Part{Kind: transcript.Output, Text: t})
+	if t := textOf(failure); t != text {
+		e.AddText(transcript.Output, t)
 	}
 }
 
@@ -265,9 +256,8 @@ func (fd *fold) toolEnd(_ int, data jsonv.Value, e *transcript.Event) {
 // summary. Messages between start and end are kept: compaction runs beside the
 // conversation.
 func (fd *fold) compaction(i int, data jsonv.Value, e *transcript.Event) error {
-	e.Type, e.Role = transcript.TypeCompaction, transcript.RoleAssistant
+	e.Type = transcript.TypeCompaction
 	if string(data.Get("success")) == "false" {
-		e.Role = transcript.RoleSystem
 		return fd.emit(i, e)
 	}
 	if fd.resumed {
@@ -282,9 +272,7 @@ func (fd *fold) compaction(i int, data jsonv.Value, e *transcript.Event) error {
 		return err
 	}
 	e.Surface = transcript.Current
-	if t := textOf(data.Get("summaryContent")); t != "" {
-		e.Parts = []transcript.Part{{Kind: transcript.Prose, Text: t}}
-	}
+	e.AddText(transcript.Prose, textOf(data.Get("summaryContent")))
 	return fd.emit(i, e)
 }
 

@@ -12,11 +12,11 @@ import (
 func textOf(v jsonv.Value) string {
 	switch v.Kind() {
 	case jsonv.String:
-		return clean(v.Str())
+		return words(v)
 	case jsonv.Object:
 		for _, key := range []string{"text", "content", "value"} {
 			if t := v.Get(key); t.Kind() == jsonv.String {
-				return clean(t.Str())
+				return words(t)
 			}
 		}
 	case jsonv.Array:
@@ -39,10 +39,10 @@ func textOf(v jsonv.Value) string {
 	return ""
 }
 
-// clean drops NULs, blank text and embedded binary data.
-func clean(s string) string {
-	s = strings.ReplaceAll(s, "\x00", "")
-	if strings.TrimSpace(s) == "" || transcript.Blob(s) {
+// words is a string without what nobody searches, "" when it is blank.
+func words(v jsonv.Value) string {
+	s := transcript.CleanText(v.Str())
+	if strings.TrimSpace(s) == "" {
 		return ""
 	}
 	return s

@@ -6,10 +6,8 @@ package dsh
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"math"
 	"os"
@@ -23,8 +21,12 @@ import (
 	"github.com/sessionls/sessionls/index/transcript"
 )
 
-// version is the reader's format version.
-const version = 1
+const (
+	agentID = "dsh"
+	label   = "DeepSeek Harness"
+	// version is raised when the same bytes would read differently.
+	version = 1
+)
 
 // The encodings, as Source.Class: plain is preferred (formats.md §33).
 const (
@@ -37,9 +39,7 @@ type reader struct{}
 // New returns the reader.
 func New() transcript.Reader { return reader{} }
 
-func (reader) Agent() transcript.Agent {
-	return transcript.Agent{ID: "dsh", Label: "DeepSeek Harness"}
-}
+func (reader) Agent() transcript.Agent { return transcript.Agent{ID: agentID, Label: label} }
 
 func (reader) Version() int { return version }
 
@@ -81,18 +81,10 @@ func (reader) Discover(ctx context.Context, env transcript.Env, root transcript.
 	if err != nil {
 		return fmt.Errorf("look for dsh's sessions: %w", err)
 	}
-	seen := map[string]bool{}
+	seen := transcript.Seen{}
 	folder := func(path string) bool {
 		info, err := os.Stat(path)
-		if err != nil || !info.IsDir() {
-			return false
-		}
-		id := transcript.FileID(info)
-		if id != "" && seen[id] {
-			return false
-		}
-		seen[id] = true
-		return true
+		return err == nil && info.IsDir() && seen.First(path, info)
 	}
 	for _, p := range projects {
 		project := filepath.Join(root.Path, p.Name())
@@ -158,7 +150,7 @@ func discoverSession(root, dir string, yield func(transcript.Source) error, repo
 			class = classZstd
 		}
 		err = yield(transcript.Source{
-			Agent: "dsh", Path: path, Root: root, SessionID: decodeSegment(filepath.Base(dir)), Class: class,
+			Agent: agentID, Path: path, Root: root, SessionID: decodeSegment(filepath.Base(dir)), Class: class,
 			Size: info.Size(), ModTime: info.ModTime(), Signature: transcript.Signature(info),
 		})
 		if err != nil {
@@ -202,25 +194,17 @@ func (reader) Read(ctx context.Context, env transcript.Env, src transcript.Sourc
 	}
 	defer f.Close()
 	l := &log{env: env, out: out, id: src.SessionID}
-	start := int64(0)
-	if prev != nil && prev.Version == version && f.Continues(prev) && json.Unmarshal(prev.State, &l.state) == nil {
-		start, l.resumed = prev.Offset, true
-	} else {
-		l.state = state{}
-	}
-	if err := out.Begin(l.resumed); err != nil {
+	cp, resumed := f.Resume(prev, version, l.restore)
+	l.resumed = resumed
+	if err := out.Begin(resumed); err != nil {
 		return nil, err
-	}
-	cp := &transcript.Checkpoint{Version: version}
-	if l.resumed {
-		cp.Bad = prev.Bad
 	}
 	var end int64
 	keep := true
 	if strings.HasSuffix(src.Path, ".zstd") {
-		end, keep, err = l.readFrames(ctx, f, start, cp)
+		end, keep, err = l.readFrames(ctx, f, cp)
 	} else {
-		end, err = l.readPlain(ctx, f, start, cp)
+		end, err = l.readPlain(ctx, f, cp)
 	}
 	if err != nil {
 		return nil, err
@@ -232,70 +216,34 @@ func (reader) Read(ctx context.Context, env transcript.Env, src transcript.Sourc
 		return nil, err
 	}
 	if keep {
-		if cp.State, err = json.Marshal(&l.state); err != nil {
-			return nil, fmt.Errorf("keep the position in %s: %w", src.Path, err)
-		}
-		if len(cp.State) > maxState {
-			cp.State = nil
-		}
+		err = cp.Keep(&l.state)
 	}
-	return cp, nil
+	return cp, err
 }
 
-// maxState bounds the carry-over of a checkpoint.
-const maxState = 64 << 10
-
-func (l *log) readPlain(ctx context.Context, f *transcript.File, start int64, cp *transcript.Checkpoint) (int64, error) {
-	if _, err := f.Seek(start, io.SeekStart); err != nil {
-		return 0, fmt.Errorf("read dsh session: %w", err)
-	}
-	lines := transcript.NewLines(f, start, f.Size)
-	if err := l.lines(ctx, lines, true, func() int64 { return lines.Offset() }); err != nil {
-		return 0, err
-	}
-	cp.Bad += lines.Bad
-	cp.Torn = lines.Torn
-	return lines.Offset(), nil
+func (l *log) readPlain(ctx context.Context, f *transcript.File, cp *transcript.Checkpoint) (end int64, err error) {
+	lines := f.Lines(cp.Offset)
+	err = lines.Each(ctx, cp, l.out.Progress, func(rec transcript.Record) error {
+		l.offset, l.length = rec.Offset, rec.Length
+		return l.record(rec.Value)
+	})
+	return lines.Offset(), err
 }
 
-// readFrames reads whole frames from start and what can be had of a torn last
-// one. keep is false when events came from the torn frame: it will be read
-// again, from its start.
-func (l *log) readFrames(ctx context.Context, f *transcript.File, start int64, cp *transcript.Checkpoint) (end int64, keep bool, err error) {
-	fr, err := newFrames(f, start, f.Size)
+// readFrames reads whole frames from where cp stands and what can be had of a
+// torn last one. keep is false when events came from the torn frame: it will be
+// read again, from its start.
+func (l *log) readFrames(ctx context.Context, f *transcript.File, cp *transcript.Checkpoint) (end int64, keep bool, err error) {
+	fr, err := newFrames(f, cp.Offset, f.Size)
 	if err != nil {
 		return 0, false, err
 	}
 	defer fr.close()
 	lines := transcript.NewLines(fr, 0, math.MaxInt64)
-	if err := l.lines(ctx, lines, false, func() int64 { return fr.at }); err != nil {
-		return 0, false, err
-	}
-	cp.Bad += lines.Bad + fr.bad
+	err = lines.Each(ctx, cp, func(int64) { l.out.Progress(fr.at) }, func(rec transcript.Record) error {
+		return l.record(rec.Value) // its place in the text is none in the file
+	})
+	cp.Bad += fr.bad
 	cp.Torn = lines.Torn || fr.torn
-	return fr.done, !fr.tornText && !lines.Torn && fr.newline, nil
-}
-
-// lines reads all records. located says that their offsets are the file's.
-func (l *log) lines(ctx context.Context, lines *transcript.Lines, located bool, at func() int64) error {
-	for n := 0; ; n++ {
-		rec, err := lines.Next(ctx)
-		if err == io.EOF {
-			l.out.Progress(at())
-			return nil
-		}
-		if err != nil {
-			return err
-		}
-		if n%64 == 0 {
-			l.out.Progress(at())
-		}
-		l.offset, l.length = 0, 0
-		if located {
-			l.offset, l.length = rec.Offset, rec.Length
-		}
-		if err := l.record(rec.Value); err != nil {
-			return err
-		}
-	}
+	return fr.done, !fr.tornText && !lines.Torn && fr.newline, err
 }

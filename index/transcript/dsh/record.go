@@ -1,6 +1,7 @@
 package dsh
 
 import (
+	"encoding/json"
 	"fmt"
 	"strconv"
 	"time"
@@ -49,6 +50,15 @@ type node struct {
 	number int64 // the agent's
 	seq    int
 	result bool // a tool/result
+}
+
+func (l *log) restore(b []byte) bool {
+	var st state
+	if json.Unmarshal(b, &st) != nil {
+		return false
+	}
+	l.state = st
+	return true
 }
 
 // record takes in one line.
@@ -129,7 +139,6 @@ func (l *log) begin(kind string, v jsonv.Value) error {
 			h.ParentEvent = strconv.FormatInt(l.Seed-1, 10)
 		}
 	}
-	h.Automated = h.Relation == transcript.RelationSubagent
 	return nil
 }
 
@@ -268,8 +277,8 @@ func (l *log) finish() error {
 	if !l.Header.Conversation {
 		return transcript.ErrNoSession
 	}
-	h := l.Header // the state keeps what FinishTitle must not fix
-	h.FinishTitle("DeepSeek Harness")
+	h := l.Header // the state keeps what Finish must not fix
+	h.Finish(label)
 	return l.out.Header(&h)
 }
 

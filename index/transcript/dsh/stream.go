@@ -14,9 +14,10 @@ const (
 )
 
 // stream follows the chunks of an answer. They are copies of the
-// assistant/message that ends it; only where that never came is the text of
-// the chunks the trace of it. So the last chunk, and what other events come
-// after it, is held back until it is known.
+// assistant/message that ends it, and no text (matching.md rule 12); the one
+// exception is an answer whose end never came, since nothing else holds what it
+// said. So the last chunk, and what other events come after it, is held back
+// until it is known.
 type stream struct {
 	text  strings.Builder
 	key   string // turn and step
@@ -106,9 +107,8 @@ func (l *log) nextSeq() int { return l.Seq + len(l.stream.held) }
 
 // show gives the last chunk the text that nothing else holds.
 func (l *log) show() {
-	if text := clean(l.stream.text.String()); strings.TrimSpace(text) != "" && l.stream.chunk != nil {
-		l.stream.chunk.Parts = prose(text)
-		l.stream.chunk.Message = true
+	if l.stream.chunk != nil {
+		l.stream.chunk.Message = l.stream.chunk.AddText(transcript.Prose, l.stream.text.String())
 	}
 	l.stream.text.Reset()
 }

@@ -5,6 +5,7 @@ import (
 
 	"github.com/sessionls/sessionls/index/transcript"
 	"github.com/sessionls/sessionls/index/transcript/jsonv"
+	"github.com/sessionls/sessionls/index/transcript/toolargs"
 )
 
 // userMessage reads a prompt. Only those whose source is a person are typed;
@@ -13,20 +14,17 @@ import (
 func (l *log) userMessage(d jsonv.Value, replaces bool, e *transcript.Event) {
 	e.ID = d.Get("id").Str()
 	source := d.Get("source", "kind").Str()
-	text := clean(blocks(d.Get("content"), 0))
+	text := blocks(d.Get("content"), 0)
 	if source != "" && source != "user" {
-		if replaces && text != "" {
-			e.Parts = prose(text)
+		if replaces {
+			e.AddText(transcript.Prose, text)
 		}
 		return
 	}
 	e.Role = transcript.RoleUser
-	if text = transcript.Typed(text); text != "" {
-		e.Parts = prose(text)
-		if l.Header.WantsTitle(transcript.TitlePrompt) {
-			l.Header.SetTitle(transcript.PromptTitle(text), transcript.TitlePrompt)
-		}
-	}
+	text = transcript.Typed(text)
+	e.AddText(transcript.Prose, text)
+	l.Header.OfferTitle(text, transcript.TitlePrompt)
 	e.Message = text != "" || d.Get("content").Len() > 0 && hasImage(d.Get("content"))
 }
 
@@ -44,13 +42,9 @@ func (l *log) assistantMessage(d jsonv.Value, e *transcript.Event) {
 	m := d.Get("message")
 	e.ID, e.Role = m.Get("id").Str(), transcript.RoleAssistant
 	l.Header.SawModel(m.Get("source", "model").Str())
-	text := clean(blocks(m.Get("content"), 0))
-	if text != "" {
-		e.Parts = prose(text)
-		if l.Header.WantsTitle(transcript.TitleReply) {
-			l.Header.SetTitle(transcript.PromptTitle(text), transcript.TitleReply)
-		}
-	}
+	text := blocks(m.Get("content"), 0)
+	e.AddText(transcript.Prose, text)
+	l.Header.OfferTitle(text, transcript.TitleReply)
 	m.Get("content").Elems(func(_ int, b jsonv.Value) bool {
 		if b.Get("type").IsStr("tool-call") {
 			if name := b.Get("name").Str(); name != "" {
@@ -68,7 +62,6 @@ func (l *log) toolCall(d jsonv.Value, e *transcript.Event) {
 	name, id := d.Get("name").Str(), d.Get("callId").Str()
 	e.ID = id
 	if name != "" {
-		e.Tools = []string{name}
 		if id != "" && len(id) <= 128 && len(name) <= 128 {
 			if l.Calls == nil || len(l.Calls) >= maxCalls {
 				l.Calls = map[string]string{}
@@ -76,14 +69,7 @@ func (l *log) toolCall(d jsonv.Value, e *transcript.Event) {
 			l.Calls[id] = name
 		}
 	}
-	args := d.Get("arguments")
-	if text := clean(transcript.CallText(name, args)); text != "" {
-		e.Parts = []transcript.Part{{Kind: transcript.Call, Text: text}}
-	}
-	if args.Kind() == jsonv.String {
-		args = jsonv.Parse([]byte(args.Str()))
-	}
-	e.Files = l.files(name, args)
+	toolargs.AddTo(e, name, l.Header.CWD, d.Get("arguments"))
 }
 
 // toolResult reads what a tool returned. One that replaces an earlier one is
@@ -110,32 +96,9 @@ func (l *log) toolResult(d jsonv.Value, replaces bool, e *transcript.Event) {
 		e.Failed = true
 		text = join(text, fail.Get("name").Str(), fail.Get("code").Str())
 	}
-	if text = clean(text); text != "" && !replaces && !transcript.Blob(text) {
-		e.Parts = []transcript.Part{{Kind: transcript.Output, Text: text}}
+	if !replaces {
+		e.AddText(transcript.Output, text)
 	}
-}
-
-// fileTools are the tools whose path names a file they read or changed.
-var fileTools = map[string]bool{
-	"read": true, "write": true, "edit": true, "multiedit": true, "view": true, "create": true, "apply_patch": true, "patch": true,
-	"read_file": true, "write_file": true, "edit_file": true, "str_replace": true, "str_replace_editor": true,
-}
-
-func (l *log) files(tool string, args jsonv.Value) []string {
-	var out []string
-	if !fileTools[strings.ToLower(tool)] {
-		return nil
-	}
-	for _, k := range []string{"path", "file_path", "filePath"} {
-		p := args.Get(k).Str()
-		if p == "" || len(p) > 4096 || strings.ContainsAny(p, "\n\x00") {
-			continue
-		}
-		if p = transcript.Absolute(l.Header.CWD, p); len(out) == 0 || out[0] != p {
-			out = append(out, p)
-		}
-	}
-	return out
 }
 
 func todo(d jsonv.Value, e *transcript.Event) {
@@ -144,9 +107,7 @@ func todo(d jsonv.Value, e *transcript.Event) {
 		text = join(text, t.Get("status").Str(), t.Get("content").Str())
 		return true
 	})
-	if text = clean(text); text != "" {
-		e.Parts = []transcript.Part{{Kind: transcript.Call, Text: text}}
-	}
+	e.AddText(transcript.Call, text)
 }
 
 // turnEnd gives the word that says why a turn did not complete.
@@ -159,9 +120,7 @@ func turnEnd(reason jsonv.Value, e *transcript.Event) {
 	case "aborted", "max-tokens", "interrupted":
 		text = kind
 	}
-	if text = clean(text); text != "" {
-		e.Parts = []transcript.Part{{Kind: transcript.Output, Text: text}}
-	}
+	e.AddText(transcript.Output, text)
 }
 
 // title takes the last title. The agent's fallback is the first words of the
@@ -217,9 +176,3 @@ func join(texts ...string) string {
 	}
 	return b.String()
 }
-
-func prose(text string) []transcript.Part {
-	return []transcript.Part{{Kind: transcript.Prose, Text: text}}
-}
-
-func clean(s string) string { return strings.ReplaceAll(s, "\x00", "") }

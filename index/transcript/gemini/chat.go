@@ -80,7 +80,7 @@ func (c *chat) finish(out transcript.Sink) error {
 			}
 		}
 	}
-	c.h.FinishTitle(label)
+	c.h.Finish(label)
 	return out.Header(&c.h)
 }
 
@@ -169,9 +169,8 @@ func (c *chat) user(v jsonv.Value, e *transcript.Event) {
 		return
 	}
 	all := strings.Join(text, "\n")
-	e.Message = true
-	e.Parts = []transcript.Part{{Kind: transcript.Prose, Text: all}}
-	c.h.SetTitle(transcript.PromptTitle(all), transcript.TitlePrompt)
+	e.Message = e.AddText(transcript.Prose, all)
+	c.h.OfferTitle(all, transcript.TitlePrompt)
 }
 
 // bareCommand matches a slash command without arguments and the help key.
@@ -190,8 +189,8 @@ func (c *chat) model(v jsonv.Value, e *transcript.Event) {
 	blocks(v.Get("content"), func(s string) { text = append(text, s) })
 	if len(text) > 0 {
 		all := strings.Join(text, "\n")
-		e.Parts = append(e.Parts, transcript.Part{Kind: transcript.Prose, Text: all})
-		c.h.SetTitle(transcript.PromptTitle(all), transcript.TitleReply)
+		e.AddText(transcript.Prose, all)
+		c.h.OfferTitle(all, transcript.TitleReply)
 	}
 	v.Get("toolCalls").Elems(func(_ int, t jsonv.Value) bool { c.tool(t, e); return true })
 	if len(text) == 0 && len(e.Tools) > 0 {
@@ -207,18 +206,14 @@ func (c *chat) model(v jsonv.Value, e *transcript.Event) {
 func (c *chat) tool(t jsonv.Value, e *transcript.Event) {
 	name, args := t.Get("name").Str(), t.Get("args")
 	if c.h.CWD == "" {
-		toolargs.Args(args).Each(func(_, v jsonv.Value) bool {
+		toolargs.Open(args).Each(func(_, v jsonv.Value) bool {
 			if v.Kind() == jsonv.String && len(v) < 4096 {
 				c.h.CWD = c.prove.try(v.Str())
 			}
 			return c.h.CWD == ""
 		})
 	}
-	e.Tools = append(e.Tools, name)
-	e.Files = append(e.Files, toolargs.Files(name, c.h.CWD, args)...)
-	if s := toolargs.Text(name, args); s != "" {
-		e.Parts = append(e.Parts, transcript.Part{Kind: transcript.Call, Text: s})
-	}
+	toolargs.AddTo(e, name, c.h.CWD, args)
 	switch t.Get("status").Str() {
 	case "error", "cancelled":
 		e.Failed = true
@@ -228,20 +223,18 @@ func (c *chat) tool(t jsonv.Value, e *transcript.Event) {
 		// What the screen showed repeats the result; it counts alone only.
 		blocks(t.Get("resultDisplay"), func(s string) { out = s })
 	}
-	if out != "" {
-		e.Parts = append(e.Parts, transcript.Part{Kind: transcript.Output, Text: out})
-	}
+	e.AddText(transcript.Output, out)
 }
 
 // results joins the texts of a call's result: a list of parts, of which a
 // functionResponse holds {output} or {error} or what a server returned.
 func results(v jsonv.Value) string {
 	if v.Kind() == jsonv.String {
-		return clean(v.Str())
+		return transcript.CleanText(v.Str())
 	}
 	var b strings.Builder
 	add := func(s string) {
-		if s = clean(s); s == "" {
+		if s = transcript.CleanText(s); strings.TrimSpace(s) == "" {
 			return
 		}
 		if b.Len() > 0 {
@@ -249,25 +242,20 @@ func results(v jsonv.Value) string {
 		}
 		b.WriteString(s)
 	}
-	one := func(p jsonv.Value) {
+	v.Items(func(p jsonv.Value) {
 		if r := p.Get("functionResponse", "response"); r.Exists() {
 			r.Strings(func(s jsonv.Value) bool { add(s.Str()); return true })
 			return
 		}
 		blocks(p, add)
-	}
-	if v.Kind() == jsonv.Array {
-		v.Elems(func(_ int, p jsonv.Value) bool { one(p); return true })
-	} else {
-		one(v)
-	}
+	})
 	return b.String()
 }
 
 // blocks calls f for each text of a content field: a string, a part {text}, or
 // a list of those. Parts of other kinds (images, calls) hold none.
 func blocks(v jsonv.Value, f func(string)) {
-	one := func(p jsonv.Value) {
+	v.Items(func(p jsonv.Value) {
 		s := p
 		if p.Kind() == jsonv.Object {
 			s = p.Get("text")
@@ -275,22 +263,8 @@ func blocks(v jsonv.Value, f func(string)) {
 		if s.Kind() != jsonv.String {
 			return
 		}
-		if t := clean(s.Str()); t != "" {
+		if t := transcript.CleanText(s.Str()); strings.TrimSpace(t) != "" {
 			f(t)
 		}
-	}
-	if v.Kind() == jsonv.Array {
-		v.Elems(func(_ int, p jsonv.Value) bool { one(p); return true })
-		return
-	}
-	one(v)
-}
-
-// clean drops NULs, blank text and embedded binary data.
-func clean(s string) string {
-	s = strings.ReplaceAll(s, "\x00", "")
-	if strings.TrimSpace(s) == "" || transcript.Blob(s) {
-		return ""
-	}
-	return s
+	})
 }

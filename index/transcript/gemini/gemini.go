@@ -101,7 +101,7 @@ func (reader) Discover(ctx context.Context, env transcript.Env, root transcript.
 			names = append(names, e.Name())
 		}
 	}
-	w := walk{root: root.Path, seen: map[string]bool{}, yield: yield, report: report}
+	w := walk{root: root.Path, seen: transcript.Seen{}, yield: yield, report: report}
 	known := knownProjects(filepath.Dir(tmp), tmp, names)
 	for _, name := range names {
 		h := hint{CWD: known.resolve(name)}
@@ -117,22 +117,9 @@ func (reader) Discover(ctx context.Context, env transcript.Env, root transcript.
 
 type walk struct {
 	root   string
-	seen   map[string]bool // by transcript.FileID
+	seen   transcript.Seen
 	yield  func(transcript.Source) error
 	report func(string, error)
-}
-
-// first reports whether a file or folder is met for the first time.
-func (w *walk) first(info fs.FileInfo) bool {
-	id := transcript.FileID(info)
-	if id == "" {
-		return true
-	}
-	if w.seen[id] {
-		return false
-	}
-	w.seen[id] = true
-	return true
 }
 
 // chats lists one folder of chats; folders inside it hold the sub-agents of
@@ -142,7 +129,7 @@ func (w *walk) chats(ctx context.Context, dir string, h hint, deeper bool) error
 		return err
 	}
 	info, err := os.Stat(dir)
-	if err == nil && (!info.IsDir() || !w.first(info)) {
+	if err == nil && (!info.IsDir() || !w.seen.First(dir, info)) {
 		return nil
 	}
 	var entries []fs.DirEntry
@@ -170,7 +157,7 @@ func (w *walk) chats(ctx context.Context, dir string, h hint, deeper bool) error
 			if err := w.chats(ctx, path, sub, false); err != nil {
 				return err
 			}
-		case info.Mode().IsRegular() && isChat(e.Name()) && w.first(info):
+		case info.Mode().IsRegular() && isChat(e.Name()) && w.seen.First(path, info):
 			if err := w.file(path, info, h); err != nil {
 				return err
 			}

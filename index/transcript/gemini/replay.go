@@ -2,8 +2,6 @@ package gemini
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"hash/maphash"
 	"io"
 	"math"
@@ -153,21 +151,11 @@ func isMessage(v jsonv.Value) bool {
 
 func (c *chat) replay(ctx context.Context, f *transcript.File, cp *transcript.Checkpoint, out transcript.Sink) error {
 	p := newPlan()
-	lines := func() *transcript.Lines {
-		return transcript.NewLines(io.NewSectionReader(f, 0, f.Size), 0, f.Size, skipped...)
+	ls := f.Lines(0, skipped...)
+	err := ls.Each(ctx, cp, func(int64) {}, func(rec transcript.Record) error { p.record(rec); return nil })
+	if err != nil {
+		return err
 	}
-	ls := lines()
-	for {
-		rec, err := ls.Next(ctx)
-		if errors.Is(err, io.EOF) {
-			break
-		}
-		if err != nil {
-			return fmt.Errorf("read Gemini chat: %w", err)
-		}
-		p.record(rec)
-	}
-	cp.Bad, cp.Torn = ls.Bad, ls.Torn
 	if err := f.Mark(cp, ls.Offset()); err != nil {
 		return err
 	}
@@ -175,26 +163,14 @@ func (c *chat) replay(ctx context.Context, f *transcript.File, cp *transcript.Ch
 		p.slots[at].live = true
 	}
 
-	ls = lines()
-	for n := 0; ; n++ {
-		rec, err := ls.Next(ctx)
-		if errors.Is(err, io.EOF) {
-			return nil
-		}
-		if err != nil {
-			return fmt.Errorf("read Gemini chat: %w", err)
-		}
-		if n%256 == 0 {
-			out.Progress(ls.Offset())
-		}
+	again := &transcript.Checkpoint{} // damage is counted once
+	return f.Lines(0, skipped...).Each(ctx, again, out.Progress, func(rec transcript.Record) error {
 		if c.nextSeq >= len(p.slots) {
 			cp.Partial = "the file changed while it was read"
 			return nil
 		}
-		if err := c.line(ctx, f, p, rec, out); err != nil {
-			return err
-		}
-	}
+		return c.line(ctx, f, p, rec, out)
+	})
 }
 
 // line emits the event of a record, and those of the messages that a

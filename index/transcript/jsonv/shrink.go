@@ -248,12 +248,15 @@ func (s *Shrinker) keep(b []byte) {
 	}
 	limit, late := s.lim.String-s.lim.StringTail, s.start >= s.lim.Total
 	limit = min(limit, max(lateKeep, s.lim.Total-s.start))
-	if room := limit - (len(s.out) - s.start); room > 0 {
-		n := min(room, len(b))
+	for have := len(s.out) - s.start; have < limit && len(b) > 0; have = len(s.out) - s.start {
+		n, probing := min(limit-have, len(b)), !s.isKey && have < blobProbe
+		if probing { // base64 needs no room for more
+			n = min(n, blobProbe-have)
+		}
 		s.grow(n)
 		s.out = append(s.out, b[:n]...)
 		b = b[n:]
-		if have := len(s.out) - s.start; !s.isKey && have >= blobProbe && have-n < blobProbe && isBlob(s.out[s.start:]) {
+		if have += n; probing && have == blobProbe && isBlob(s.out[s.start:]) {
 			s.blob = true
 			s.cut += int64(have - blobKeep + len(b))
 			s.out = s.out[:s.start+blobKeep]

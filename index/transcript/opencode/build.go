@@ -73,7 +73,6 @@ func (b *builder) begin(s session) error {
 	switch {
 	case s.parent != "":
 		b.h.Relation, b.h.ParentID, b.h.LineageEvidence = transcript.RelationSubagent, s.parent, transcript.EvidenceHeader
-		b.h.Automated = true // its prompts are written by the parent's model
 		b.h.InheritedKnown = true
 	case s.fork != "":
 		b.h.Relation, b.h.ParentID, b.h.LineageEvidence = transcript.RelationFork, s.fork, transcript.EvidenceHeader
@@ -92,7 +91,7 @@ func (b *builder) finish() error {
 	if !b.h.Conversation {
 		return transcript.ErrNoSession
 	}
-	b.h.FinishTitle("OpenCode")
+	b.h.Finish(label)
 	return b.out.Header(&b.h)
 }
 

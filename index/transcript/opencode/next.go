@@ -119,10 +119,8 @@ func (b *builder) nextMessage(r *record, v jsonv.Value) error {
 	case "shell":
 		return b.nextShell(r, v, e.Time)
 	case "compaction":
-		e.Type, e.Role, e.Surface = transcript.TypeCompaction, transcript.RoleAssistant, ""
-		if s := clean(v.Get("summary").Str()); s != "" {
-			e.Parts = []transcript.Part{{Kind: transcript.Prose, Text: s}}
-		}
+		e.Type, e.Surface = transcript.TypeCompaction, ""
+		e.AddText(transcript.Prose, v.Get("summary").Str())
 	case "agent-switched", "model-switched":
 		e.Type = transcript.TypeContext
 	case "":

@@ -22,6 +22,13 @@ import (
 	"github.com/sessionls/sessionls/index/transcript/sqlitero"
 )
 
+const (
+	agentID = "opencode"
+	label   = "OpenCode"
+	// version is raised when the same bytes would read differently.
+	version = 1
+)
+
 // The generations, as Source.Class: the database is preferred to the tree that
 // stays behind after the migration (formats.md §33).
 const (
@@ -40,9 +47,9 @@ type reader struct {
 // New returns the reader.
 func New() transcript.Reader { return reader{patience: 25 * time.Millisecond, open: &sqlitero.Cache{}} }
 
-func (reader) Agent() transcript.Agent { return transcript.Agent{ID: "opencode", Label: "OpenCode"} }
+func (reader) Agent() transcript.Agent { return transcript.Agent{ID: agentID, Label: label} }
 
-func (reader) Version() int { return 1 }
+func (reader) Version() int { return version }
 
 // Roots is the data folder: under XDG_DATA_HOME, else ~/.local/share on every
 // system. A configured folder may be the data folder or a home folder.
@@ -73,21 +80,15 @@ func (rd reader) Discover(ctx context.Context, env transcript.Env, root transcri
 	if err != nil {
 		return fmt.Errorf("look for OpenCode's sessions: %w", err)
 	}
-	seen := map[string]bool{}
+	seen := transcript.Seen{}
 	for _, e := range entries {
 		path := filepath.Join(root.Path, e.Name())
 		if ok, _ := filepath.Match("opencode*.db", e.Name()); !ok {
 			continue
 		}
 		info, err := os.Stat(path)
-		if err != nil || !info.Mode().IsRegular() {
+		if err != nil || !info.Mode().IsRegular() || !seen.First(path, info) {
 			continue
-		}
-		if id := transcript.FileID(info); id != "" {
-			if seen[id] {
-				continue
-			}
-			seen[id] = true
 		}
 		if err := discoverDB(ctx, rd.open, root.Path, path, yield); err != nil {
 			var stop *stopped
@@ -115,7 +116,7 @@ func (s *stopped) Error() string { return s.err.Error() }
 // Read reads one session. A session is small and edited in place, so it is
 // always read whole: the checkpoint has no State.
 func (rd reader) Read(ctx context.Context, env transcript.Env, src transcript.Source, _ *transcript.Checkpoint, out transcript.Sink) (*transcript.Checkpoint, error) {
-	cp := &transcript.Checkpoint{Version: 1}
+	cp := &transcript.Checkpoint{Version: version}
 	b := &builder{ctx: ctx, env: env, out: out, cp: cp, dataDir: src.Root}
 	var err error
 	if src.Key != "" {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/sessionls/sessionls/index/transcript"
 	"github.com/sessionls/sessionls/index/transcript/jsonv"
+	"github.com/sessionls/sessionls/index/transcript/toolargs"
 )
 
 // message is what counts of a message record.
@@ -119,14 +120,11 @@ func (p *partView) look(v jsonv.Value) (tool bool) {
 		p.e.Files = addFile(p.e.Files, p.b.h.CWD, filePath(v))
 	case "subtask":
 		// A prompt the command's template wrote, for a sub-agent.
-		text := transcript.CallText("subtask", v.Get("command"))
-		for _, k := range []string{"description", "prompt"} {
-			if s := v.Get(k).Str(); s != "" {
-				text += "\n" + s
-			}
+		a := toolargs.Args{Tool: "subtask"}
+		for _, key := range []string{"command", "description", "prompt"} {
+			a.Add(key, v.Get(key))
 		}
-		p.e.Parts = append(p.e.Parts, transcript.Part{Kind: transcript.Call, Text: text})
-		p.e.Tools = append(p.e.Tools, "subtask")
+		a.AddTo(p.e)
 	case "compaction":
 		p.asksCompaction = true
 	}
@@ -136,7 +134,7 @@ func (p *partView) look(v jsonv.Value) (tool bool) {
 // finish gives the message's event its type and text.
 func (p *partView) finish() {
 	e, m := p.e, p.m
-	text := clean(strings.Join(p.prose, "\n"))
+	text := transcript.CleanText(strings.Join(p.prose, "\n"))
 	if m.role == transcript.RoleUnknown && p.answered {
 		m.role = transcript.RoleAssistant
 	}
@@ -150,31 +148,28 @@ func (p *partView) finish() {
 				typed = append(typed, s)
 			}
 		}
-		text = clean(strings.Join(typed, "\n"))
+		text = transcript.CleanText(strings.Join(typed, "\n"))
 		e.Message = text != "" || p.attached || len(e.Parts) > 0
 		if !e.Message && p.asksCompaction {
 			e.Type, e.Surface = transcript.TypeCompactBoundary, transcript.LogOnly
 		}
-		if text != "" && p.b.h.WantsTitle(transcript.TitlePrompt) {
-			p.b.h.SetTitle(transcript.PromptTitle(text), transcript.TitlePrompt)
-		}
+		p.b.h.OfferTitle(text, transcript.TitlePrompt)
 	case transcript.RoleAssistant:
 		e.Type = transcript.TypeAssistantMessage
 		e.Message = text != "" || p.answered
 		if m.summary {
-			e.Type, e.Message = transcript.TypeCompaction, false
-		} else if text != "" && p.b.h.WantsTitle(transcript.TitleReply) {
-			p.b.h.SetTitle(transcript.PromptTitle(text), transcript.TitleReply)
+			e.Type, e.Role, e.Message = transcript.TypeCompaction, transcript.RoleSystem, false
+		} else {
+			p.b.h.OfferTitle(text, transcript.TitleReply)
 		}
 	default:
 		e.Type = transcript.TypeOther
 	}
-	if text != "" {
-		e.Parts = append([]transcript.Part{{Kind: transcript.Prose, Text: text}}, e.Parts...)
-	}
-	if m.failure != "" {
-		e.Parts = append(e.Parts, transcript.Part{Kind: transcript.Output, Text: clean(m.failure)})
-	}
+	others := e.Parts
+	e.Parts = nil
+	e.AddText(transcript.Prose, text)
+	e.Parts = append(e.Parts, others...)
+	e.AddText(transcript.Output, m.failure)
 }
 
 // filePath is the path of an attached file, "" for one that is carried inside
@@ -211,6 +206,3 @@ func first(texts ...string) string {
 	}
 	return ""
 }
-
-// clean drops what no text holds.
-func clean(s string) string { return strings.ReplaceAll(s, "\x00", "") }

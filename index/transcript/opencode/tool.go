@@ -9,6 +9,7 @@ import (
 
 	"github.com/sessionls/sessionls/index/transcript"
 	"github.com/sessionls/sessionls/index/transcript/jsonv"
+	"github.com/sessionls/sessionls/index/transcript/toolargs"
 )
 
 // maxStored bounds what is read of a tool output that was stored as a file of
@@ -59,47 +60,15 @@ func (b *builder) toolEvent(c *toolCall, raw, message, part string, at time.Time
 			break
 		}
 	}
-	if c.name != "" {
-		e.Tools = []string{c.name}
-	}
-	if text := clean(transcript.CallText(c.name, c.input)); text != "" {
-		e.Parts = append(e.Parts, transcript.Part{Kind: transcript.Call, Text: text})
-	}
-	if text := clean(c.output); text != "" && !transcript.Blob(text) {
-		e.Parts = append(e.Parts, transcript.Part{Kind: transcript.Output, Text: text})
-	}
+	toolargs.AddTo(e, c.name, b.h.CWD, c.input)
+	e.AddText(transcript.Output, c.output)
 	exit, hasExit := c.meta.Get("exit").Float()
 	e.Failed = c.failed || c.status == "error" || c.name == "invalid" || hasExit && exit != 0 ||
 		!hasExit && (c.meta.Get("timeout").True() || c.meta.Get("timedOut").True())
-	e.Files = b.filesOf(c)
 	if b.reverted(message, part) {
 		e.Surface = transcript.Shadowed
 	}
 	return b.emit(e)
-}
-
-// filesOf lists what a call read, wrote or edited.
-func (b *builder) filesOf(c *toolCall) []string {
-	cwd := first(transcript.Absolute(b.h.CWD, c.input.Get("workdir").Str()), b.h.CWD)
-	var files []string
-	switch c.name {
-	case "read", "write", "edit", "multiedit", "patch", "apply_patch", "view", "create":
-		for _, k := range []string{"filePath", "file_path", "path"} {
-			files = addFile(files, cwd, c.input.Get(k).Str())
-		}
-		c.input.Get("edits").Elems(func(_ int, v jsonv.Value) bool {
-			files = addFile(files, cwd, v.Get("filePath").Str())
-			return true
-		})
-		for line := range strings.Lines(c.input.Get("patchText").Str()) {
-			for _, p := range []string{"*** Add File: ", "*** Update File: ", "*** Delete File: ", "*** Move to: "} {
-				if name, ok := strings.CutPrefix(strings.TrimRight(line, "\r\n"), p); ok {
-					files = addFile(files, cwd, strings.TrimSpace(name))
-				}
-			}
-		}
-	}
-	return files
 }
 
 // stored reads a long output that the agent keeps in its tool-output folder;

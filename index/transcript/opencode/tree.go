@@ -32,7 +32,7 @@ type walk struct {
 	root   string
 	yield  func(transcript.Source) error
 	report func(string, error)
-	seen   map[string]bool // folders and files met, by transcript.FileID
+	seen   transcript.Seen
 }
 
 // tree yields storage/session/<project>/ses_*.json.
@@ -71,25 +71,12 @@ func (w *walk) folders(dir string) []string {
 	for _, e := range entries {
 		path := filepath.Join(dir, e.Name())
 		info, err := os.Stat(path)
-		if err != nil || !info.IsDir() || !w.first(info) {
+		if err != nil || !info.IsDir() || !w.seen.First(path, info) {
 			continue
 		}
 		out = append(out, path)
 	}
 	return out
-}
-
-// first reports whether a file or folder is met for the first time.
-func (w *walk) first(info os.FileInfo) bool {
-	id := transcript.FileID(info)
-	if id == "" {
-		return true
-	}
-	if w.seen[id] {
-		return false
-	}
-	w.seen[id] = true
-	return true
 }
 
 func (w *walk) sessions(dir string, l layout, class int) error {
@@ -116,7 +103,7 @@ func (w *walk) sessions(dir string, l layout, class int) error {
 			}
 			continue
 		}
-		if !info.Mode().IsRegular() || !w.first(info) {
+		if !info.Mode().IsRegular() || !w.seen.First(path, info) {
 			continue
 		}
 		// A message that is still written to changes its own file and the

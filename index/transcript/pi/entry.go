@@ -5,7 +5,7 @@ import (
 
 	"github.com/sessionls/sessionls/index/transcript"
 	"github.com/sessionls/sessionls/index/transcript/jsonv"
-	"github.com/sessionls/sessionls/index/transcript/scan"
+	"github.com/sessionls/sessionls/index/transcript/toolargs"
 )
 
 // entry turns an entry of the tree into an event.
@@ -29,7 +29,7 @@ func (s *session) entry(ev *transcript.Event, v jsonv.Value, f fields, rec trans
 		return s.compaction(ev, v)
 	case "branch_summary":
 		ev.Type = transcript.TypeCompaction
-		ev.Parts = prose(nil, v.Get("summary").Str())
+		ev.AddText(transcript.Prose, v.Get("summary").Str())
 		context = true
 	case "custom_message":
 		s.injected(ev, v)
@@ -37,7 +37,7 @@ func (s *session) entry(ev *transcript.Event, v jsonv.Value, f fields, rec trans
 	case "model_change":
 		ev.Type = transcript.TypeContext
 		if !ev.Inherited {
-			s.Header.SawModel(scan.Word(v.Get("modelId").Str()))
+			s.Header.SawModel(transcript.CleanWord(v.Get("modelId").Str()))
 		}
 	case "thinking_level_change", "active_tools_change":
 		ev.Type = transcript.TypeContext
@@ -48,7 +48,7 @@ func (s *session) entry(ev *transcript.Event, v jsonv.Value, f fields, rec trans
 		}
 		s.named(ev, v.Get("name"))
 	case "label":
-		ev.Parts = prose(nil, v.Get("label").Str())
+		ev.AddText(transcript.Prose, v.Get("label").Str())
 	}
 	s.surface(ev, f, context)
 	return s.deliver(ev)
@@ -108,7 +108,7 @@ func (s *session) compaction(ev *transcript.Event, v jsonv.Value) error {
 	var f [4]jsonv.Value
 	v.Pick([]string{"summary", "firstKeptEntryId", "retainedTail", "firstKeptEntryIndex"}, f[:])
 	ev.Type, ev.Surface = transcript.TypeCompaction, transcript.Current
-	ev.Parts = prose(nil, f[0].Str())
+	ev.AddText(transcript.Prose, f[0].Str())
 	n := &s.tree.nodes[ev.Seq]
 	n.seen |= isContext | isCompaction
 	n.first = noNode
@@ -132,7 +132,7 @@ func (s *session) compaction(ev *transcript.Event, v jsonv.Value) error {
 func (s *session) injected(ev *transcript.Event, v jsonv.Value) {
 	ev.Type = transcript.TypeUserMessage
 	if v.Get("display").True() {
-		blocks(v.Get("content"), func(_, text string, _ jsonv.Value) { ev.Parts = prose(ev.Parts, text) })
+		blocks(v.Get("content"), func(_, text string, _ jsonv.Value) { ev.AddText(transcript.Prose, text) })
 	}
 }
 
@@ -143,7 +143,7 @@ func (s *session) message(ev *transcript.Event, m jsonv.Value) (context bool) {
 	}
 	role := m.Get("role").Str()
 	if role != "" {
-		ev.RawType = "message/" + scan.Word(role)
+		ev.RawType = "message/" + transcript.CleanWord(role)
 	}
 	switch role {
 	case "user":
@@ -151,7 +151,7 @@ func (s *session) message(ev *transcript.Event, m jsonv.Value) (context bool) {
 		images := false
 		blocks(m.Get("content"), func(kind, text string, _ jsonv.Value) {
 			images = images || kind == "image"
-			ev.Parts = prose(ev.Parts, transcript.Typed(text))
+			ev.AddText(transcript.Prose, transcript.Typed(text))
 		})
 		ev.Message = images || len(ev.Parts) > 0
 	case "assistant":
@@ -162,7 +162,7 @@ func (s *session) message(ev *transcript.Event, m jsonv.Value) (context bool) {
 		return s.bash(ev, m)
 	case "branchSummary", "compactionSummary":
 		ev.Type = transcript.TypeCompaction
-		ev.Parts = prose(nil, m.Get("summary").Str())
+		ev.AddText(transcript.Prose, m.Get("summary").Str())
 	case "custom", "hookMessage":
 		s.injected(ev, m)
 	default:
@@ -176,7 +176,7 @@ func (s *session) assistant(ev *transcript.Event, m jsonv.Value) {
 	m.Pick([]string{"content", "model", "stopReason", "errorMessage"}, f[:])
 	ev.Type, ev.Role = transcript.TypeAssistantMessage, transcript.RoleAssistant
 	if !ev.Inherited {
-		s.Header.SawModel(scan.Word(f[1].Str()))
+		s.Header.SawModel(transcript.CleanWord(f[1].Str()))
 	}
 	said, called, thought := false, false, false
 	blocks(f[0], func(kind, text string, b jsonv.Value) {
@@ -185,18 +185,9 @@ func (s *session) assistant(ev *transcript.Event, m jsonv.Value) {
 			thought = true
 		case "toolCall":
 			called = true
-			name := scan.Word(b.Get("name").Str())
-			c := scan.Arguments{Dir: s.Header.CWD}
-			c.Free(b.Get("arguments"))
-			ev.Parts = add(ev.Parts, transcript.Call, c.Text(name))
-			if name != "" {
-				ev.Tools = append(ev.Tools, name)
-			}
-			ev.Files = append(ev.Files, c.Files...)
+			toolargs.AddTo(ev, transcript.CleanWord(b.Get("name").Str()), s.Header.CWD, b.Get("arguments"))
 		default:
-			n := len(ev.Parts)
-			ev.Parts = prose(ev.Parts, text)
-			said = said || len(ev.Parts) > n
+			said = ev.AddText(transcript.Prose, text) || said
 		}
 	})
 	ev.Message = said || called
@@ -210,14 +201,14 @@ func (s *session) assistant(ev *transcript.Event, m jsonv.Value) {
 	if stop := f[2].Str(); stop == "error" || stop == "aborted" || stop == "length" {
 		why := f[3].Str()
 		if said || called {
-			ev.Parts = add(ev.Parts, transcript.Output, why)
+			ev.AddText(transcript.Output, why)
 			return
 		}
 		if why == "" {
 			why = stop
 		}
 		ev.Type, ev.Role = transcript.TypeTurnEnd, transcript.RoleSystem
-		ev.Parts = prose(ev.Parts, why)
+		ev.AddText(transcript.Prose, why)
 	}
 }
 
@@ -225,7 +216,7 @@ func (s *session) toolResult(ev *transcript.Event, m jsonv.Value) {
 	var f [4]jsonv.Value
 	m.Pick([]string{"content", "toolName", "isError", "details"}, f[:])
 	ev.Type, ev.Role = transcript.TypeToolResult, transcript.RoleTool
-	if name := scan.Word(f[1].Str()); name != "" {
+	if name := transcript.CleanWord(f[1].Str()); name != "" {
 		ev.Tools = []string{name}
 	}
 	var texts []string
@@ -234,7 +225,7 @@ func (s *session) toolResult(ev *transcript.Event, m jsonv.Value) {
 			texts = append(texts, text)
 		}
 	})
-	ev.Parts = add(nil, transcript.Output, strings.Join(texts, "\n"))
+	ev.AddText(transcript.Output, strings.Join(texts, "\n"))
 	code, ok := f[3].Get("exitCode").Int()
 	ev.Failed = f[2].True() || ok && code != 0
 }
@@ -243,9 +234,11 @@ func (s *session) toolResult(ev *transcript.Event, m jsonv.Value) {
 func (s *session) bash(ev *transcript.Event, m jsonv.Value) (context bool) {
 	var f [5]jsonv.Value
 	m.Pick([]string{"command", "output", "exitCode", "cancelled", "excludeFromContext"}, f[:])
-	ev.Type, ev.Role, ev.Tools = transcript.TypeToolCall, transcript.RoleTool, []string{"bash"}
-	ev.Parts = add(nil, transcript.Call, "bash\n"+f[0].Str())
-	ev.Parts = add(ev.Parts, transcript.Output, f[1].Str())
+	ev.Type, ev.Role = transcript.TypeToolCall, transcript.RoleTool
+	a := toolargs.Args{Tool: "bash", Dir: s.Header.CWD}
+	a.Add("command", f[0])
+	a.AddTo(ev)
+	ev.AddText(transcript.Output, f[1].Str())
 	code, ok := f[2].Int()
 	ev.Failed = ok && code != 0 || f[3].True()
 	return !f[4].True()
@@ -253,7 +246,7 @@ func (s *session) bash(ev *transcript.Event, m jsonv.Value) (context bool) {
 
 // blocks calls f for every block of a content: a list, a string or one block.
 func blocks(v jsonv.Value, f func(kind, text string, b jsonv.Value)) {
-	one := func(b jsonv.Value) {
+	v.Items(func(b jsonv.Value) {
 		if b.Kind() == jsonv.String {
 			f("text", b.Str(), b)
 			return
@@ -261,11 +254,5 @@ func blocks(v jsonv.Value, f func(kind, text string, b jsonv.Value)) {
 		var m [2]jsonv.Value
 		b.Pick([]string{"type", "text"}, m[:])
 		f(m[0].Str(), m[1].Str(), b)
-	}
-	switch v.Kind() {
-	case jsonv.Array:
-		v.Elems(func(_ int, b jsonv.Value) bool { one(b); return true })
-	case jsonv.String, jsonv.Object:
-		one(v)
-	}
+	})
 }

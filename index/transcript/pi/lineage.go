@@ -11,7 +11,6 @@ import (
 
 	"github.com/sessionls/sessionls/index/transcript"
 	"github.com/sessionls/sessionls/index/transcript/jsonv"
-	"github.com/sessionls/sessionls/index/transcript/scan"
 )
 
 // A fork copies entries with their ids. The copied part ends at the first
@@ -36,7 +35,7 @@ func hash(s string) uint64 {
 }
 
 // entryKey identifies an entry across files: its id, or its line when it has
-// none (v1). head is the line, at most scan.Head bytes of it.
+// none (v1). head is the line, at most transcript.HeadSize bytes of it.
 func entryKey(id string, head []byte) uint64 {
 	if id != "" {
 		return hash("#" + id)
@@ -47,7 +46,7 @@ func entryKey(id string, head []byte) uint64 {
 }
 
 func trimLine(line []byte) []byte {
-	line = line[:min(len(line), scan.Head)]
+	line = line[:min(len(line), transcript.HeadSize)]
 	for len(line) > 0 && (line[len(line)-1] == '\n' || line[len(line)-1] == '\r') {
 		line = line[:len(line)-1]
 	}
@@ -94,20 +93,15 @@ func readParent(ctx context.Context, path string) (*parentFile, error) {
 	}
 	defer f.Close()
 	p := &parentFile{id: fileID(strings.TrimSuffix(filepath.Base(path), ".jsonl")), ids: map[uint64]struct{}{}}
-	err = scan.Heads(ctx, io.LimitReader(f, min(f.Size, maxParent)), 0, func(head []byte, offset, _ int64) bool {
+	err = transcript.Heads(ctx, io.LimitReader(f, min(f.Size, maxParent)), 0, func(head []byte, offset, _ int64) bool {
 		v := jsonv.Parse(head)
 		if isHeader(v) {
 			if id := v.Get("id").Str(); id != "" {
-				p.id = scan.Word(id)
+				p.id = transcript.CleanWord(id)
 			}
 			return true
 		}
-		each := func(w jsonv.Value) { p.ids[entryKey(w.Get("id").Str(), head)] = struct{}{} }
-		if v.Kind() == jsonv.Array {
-			v.Elems(func(_ int, w jsonv.Value) bool { each(w); return true })
-		} else {
-			each(v)
-		}
+		v.Items(func(w jsonv.Value) { p.ids[entryKey(w.Get("id").Str(), head)] = struct{}{} })
 		return len(p.ids) < maxIDs
 	})
 	if err != nil {

@@ -15,13 +15,15 @@ import (
 
 	"github.com/sessionls/sessionls/index/transcript"
 	"github.com/sessionls/sessionls/index/transcript/jsonv"
-	"github.com/sessionls/sessionls/index/transcript/scan"
 )
 
 // version is raised when the same bytes would read differently.
 const version = 1
 
-const agentID = "pi"
+const (
+	agentID = "pi"
+	label   = "Pi"
+)
 
 // Reader reads Pi sessions. Its zero value is ready; it holds no state.
 type Reader struct{}
@@ -30,7 +32,7 @@ type Reader struct{}
 func New() transcript.Reader { return Reader{} }
 
 // Agent implements transcript.Reader.
-func (Reader) Agent() transcript.Agent { return transcript.Agent{ID: agentID, Label: "Pi"} }
+func (Reader) Agent() transcript.Agent { return transcript.Agent{ID: agentID, Label: label} }
 
 // Version implements transcript.Reader.
 func (Reader) Version() int { return version }
@@ -118,7 +120,7 @@ const depth = 2
 
 // Discover implements transcript.Reader. A custom folder may be flat.
 func (Reader) Discover(ctx context.Context, env transcript.Env, root transcript.Root, yield func(transcript.Source) error, report func(string, error)) error {
-	err := scan.Walk(ctx, root.Path, depth, func(path string, info fs.FileInfo) error {
+	err := transcript.Walk(ctx, root.Path, depth, func(path string, info fs.FileInfo) error {
 		stem, ok := strings.CutSuffix(filepath.Base(path), ".jsonl")
 		if !ok {
 			return nil

@@ -10,7 +10,6 @@ import (
 
 	"github.com/sessionls/sessionls/index/transcript"
 	"github.com/sessionls/sessionls/index/transcript/jsonv"
-	"github.com/sessionls/sessionls/index/transcript/scan"
 )
 
 // session is one Pi session while it is read.
@@ -78,8 +77,8 @@ func (s *session) record(rec transcript.Record) error {
 func (s *session) write(v jsonv.Value, rec transcript.Record) error {
 	f := pickFields(v)
 	ev := transcript.Event{
-		SessionID: s.Header.SessionID, Seq: s.Seq, ID: scan.Word(f.id.Str()), Time: transcript.ParseTime(f.timestamp),
-		Type: transcript.TypeOther, RawType: scan.Word(f.typ.Str()), Role: transcript.RoleSystem, Surface: transcript.LogOnly,
+		SessionID: s.Header.SessionID, Seq: s.Seq, ID: transcript.CleanWord(f.id.Str()), Time: transcript.ParseTime(f.timestamp),
+		Type: transcript.TypeOther, RawType: transcript.CleanWord(f.typ.Str()), Role: transcript.RoleSystem, Surface: transcript.LogOnly,
 		Offset: rec.Offset, Length: rec.Length,
 	}
 	s.Seq++
@@ -98,7 +97,7 @@ func (s *session) write(v jsonv.Value, rec transcript.Record) error {
 	}
 	s.Harness = true
 	if ev.RawType == "" {
-		ev.RawType = scan.Word(kind)
+		ev.RawType = transcript.CleanWord(kind)
 	}
 	switch kind {
 	case "entry":
@@ -108,7 +107,7 @@ func (s *session) write(v jsonv.Value, rec transcript.Record) error {
 			if f.lane == nil {
 				f.lane = lane
 			}
-			ev.ID, ev.RawType = scan.Word(f.id.Str()), scan.Word(f.typ.Str())
+			ev.ID, ev.RawType = transcript.CleanWord(f.id.Str()), transcript.CleanWord(f.typ.Str())
 			if t := transcript.ParseTime(f.timestamp); !t.IsZero() {
 				ev.Time = t
 			}
@@ -152,13 +151,13 @@ func (s *session) header(ev *transcript.Event, v jsonv.Value, kind string) error
 	}
 	s.Known = true
 	h := &s.Header
-	if id := scan.Word(v.Get("id").Str()); id != "" && ev.Seq == 0 {
+	if id := transcript.CleanWord(v.Get("id").Str()); id != "" && ev.Seq == 0 {
 		h.SessionID, ev.SessionID = id, id
 	}
 	h.Format = "v1"
 	for _, key := range []string{"v", "version"} {
 		if n := v.Get(key); n.Exists() {
-			h.Format = "v" + scan.Word(n.Str())
+			h.Format = "v" + transcript.CleanWord(n.Str())
 		}
 	}
 	s.Harness = kind != ""
@@ -167,8 +166,8 @@ func (s *session) header(ev *transcript.Event, v jsonv.Value, kind string) error
 			ev.Time = t
 		}
 	}
-	h.SawCWD(scan.Path(v.Get("cwd").Str()))
-	h.SawModel(scan.Word(v.Get("modelId").Str()))
+	h.SawCWD(transcript.CleanPath(v.Get("cwd").Str()))
+	h.SawModel(transcript.CleanWord(v.Get("modelId").Str()))
 	for _, key := range []string{"parentSessionId", "parentSession", "legacyParentSessionPath", "branchedFrom"} {
 		if p := v.Get(key).Str(); p != "" && len(p) <= 4096 {
 			s.Parent = p
@@ -193,13 +192,13 @@ func (s *session) header(ev *transcript.Event, v jsonv.Value, kind string) error
 // the text itself.
 func parentName(key, p string) string {
 	if key == "parentSessionId" {
-		return scan.Word(p)
+		return transcript.CleanWord(p)
 	}
 	base := p[strings.LastIndexAny(p, `/\`)+1:]
 	if stem, ok := strings.CutSuffix(base, ".jsonl"); ok {
-		return scan.Word(fileID(stem))
+		return transcript.CleanWord(fileID(stem))
 	}
-	return scan.Word(p)
+	return transcript.CleanWord(p)
 }
 
 // fact is a v4 line that names the session or labels an entry.
@@ -208,15 +207,15 @@ func (s *session) fact(ev *transcript.Event, fact string, v jsonv.Value) {
 	case "name":
 		s.named(ev, v.Get("name"))
 	case "label":
-		ev.Parts = prose(nil, v.Get("label").Str())
+		ev.AddText(transcript.Prose, v.Get("label").Str())
 	}
 	if fact != "" {
-		ev.RawType = "fact/" + scan.Word(fact)
+		ev.RawType = "fact/" + transcript.CleanWord(fact)
 	}
 }
 
 func (s *session) register(ev *transcript.Event, fact string, f fields) {
-	ev.RawType = "register/fact." + scan.Word(fact)
+	ev.RawType = "register/fact." + transcript.CleanWord(fact)
 	value := f.value
 	if f.op.IsStr("delete") {
 		value = nil
@@ -231,14 +230,14 @@ func (s *session) register(ev *transcript.Event, fact string, f fields) {
 		if value.Kind() == jsonv.Object {
 			value = value.Get("label")
 		}
-		ev.Parts = prose(nil, value.Str())
+		ev.AddText(transcript.Prose, value.Str())
 	}
 }
 
 // named records the name of the session; an empty one takes it back.
 func (s *session) named(ev *transcript.Event, name jsonv.Value) {
 	ev.Type = transcript.TypeTitle
-	s.Name = strings.TrimSpace(scan.Word(name.Str()))
+	s.Name = strings.TrimSpace(transcript.CleanWord(name.Str()))
 }
 
 // deliver passes an event to the sink and counts it in the header.
@@ -272,11 +271,9 @@ func (s *session) offerTitle(ev *transcript.Event, text string) {
 			s.Foreign = transcript.PromptTitle(text)
 		}
 	case ev.Role == transcript.RoleUser:
-		if h.TitleSource != transcript.TitlePrompt {
-			h.SetTitle(transcript.PromptTitle(text), transcript.TitlePrompt)
-		}
-	case ev.Role == transcript.RoleAssistant && !ev.Inherited && h.TitleSource == "":
-		h.SetTitle(transcript.PromptTitle(text), transcript.TitleReply)
+		h.OfferTitle(text, transcript.TitlePrompt)
+	case ev.Role == transcript.RoleAssistant && !ev.Inherited:
+		h.OfferTitle(text, transcript.TitleReply)
 	}
 }
 
@@ -302,21 +299,8 @@ func (s *session) finish() error {
 		// A new session that was started from another one shares nothing with it.
 		h.Relation = transcript.RelationContinuation
 	}
-	if h.TitleSource != transcript.TitlePrompt && s.Foreign != "" {
-		h.SetTitle(s.Foreign, transcript.TitlePrompt)
-	}
+	h.SetTitle(s.Foreign, transcript.TitlePrompt)
 	h.SetTitle(s.Name, transcript.TitleUser)
-	h.FinishTitle(Reader{}.Agent().Label)
+	h.Finish(label)
 	return s.out.Header(&h)
-}
-
-func prose(parts []transcript.Part, text string) []transcript.Part {
-	return add(parts, transcript.Prose, text)
-}
-
-func add(parts []transcript.Part, kind transcript.PartKind, text string) []transcript.Part {
-	if text = scan.Text(text); strings.TrimSpace(text) != "" {
-		parts = append(parts, transcript.Part{Kind: kind, Text: text})
-	}
-	return parts
 }

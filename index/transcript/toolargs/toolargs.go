@@ -1,107 +1,208 @@
-// Package toolargs reads the arguments of tool calls: their text, and the files
-// they name.
+// Package toolargs reads the input of tool calls: its text, as people search
+// it, and the files it names. Tools and their arguments are those of formats.md
+// §32; a tool that is not listed there is read by the names of its arguments.
 package toolargs
 
 import (
 	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/sessionls/sessionls/index/transcript"
 	"github.com/sessionls/sessionls/index/transcript/jsonv"
 )
 
-// Args returns the arguments as an object. Some writers store them as a string
-// that holds JSON; such a string is opened.
-func Args(v jsonv.Value) jsonv.Value {
+// Args gathers what is searched of one call: the tool's name, then every
+// string of its input on a line of its own, in order and without JSON syntax,
+// so that a command or an edited piece of code is found as it was written. The
+// zero value is ready; Add it the input, then take Text and Files.
+type Args struct {
+	Tool string
+	// Dir is the folder that relative paths start from, unless the input names
+	// another one (workdir).
+	Dir string
+	// Numbers says that numbers are text as well.
+	Numbers bool
+
+	text  strings.Builder
+	files []string
+	base  string // what relative paths start from
+}
+
+// AddTo gives an event a call: tool, text and files. An input that is a string
+// with JSON inside (function call arguments) is opened.
+func AddTo(e *transcript.Event, tool, dir string, input jsonv.Value) {
+	a := Args{Tool: tool, Dir: dir}
+	a.Add("", input)
+	a.AddTo(e)
+}
+
+// AddTo gives an event what was gathered.
+func (a *Args) AddTo(e *transcript.Event) {
+	if a.Tool != "" {
+		e.Tools = append(e.Tools, a.Tool)
+	}
+	for _, f := range a.Files() {
+		if !slices.Contains(e.Files, f) {
+			e.Files = append(e.Files, f)
+		}
+	}
+	e.AddText(transcript.Call, a.Text())
+}
+
+// Text is the tool's name, then the input's strings.
+func (a *Args) Text() string {
+	if a.Tool == "" {
+		return strings.TrimPrefix(a.text.String(), "\n")
+	}
+	return a.Tool + a.text.String()
+}
+
+// searching names parts of the names of tools whose path is where they look,
+// not a file they read or write.
+var searching = []string{"grep", "glob", "search", "find", "list"}
+
+// Files lists the paths that were named, absolute where Dir is known, each
+// once. A tool that searches touches none.
+func (a *Args) Files() []string {
+	tool := strings.ToLower(a.Tool)
+	if tool == "ls" {
+		return nil
+	}
+	for _, s := range searching {
+		if strings.Contains(tool, s) {
+			return nil
+		}
+	}
+	return a.files
+}
+
+// Open returns an input as an object or a list where it is a string that holds
+// one; any other value is returned as it is.
+func Open(v jsonv.Value) jsonv.Value {
 	if v.Kind() != jsonv.String || len(v) < 4 {
 		return v
 	}
 	s := strings.TrimSpace(v.Str())
 	if strings.HasPrefix(s, "{") || strings.HasPrefix(s, "[") {
 		if b := []byte(s); jsonv.Valid(b) {
-			return jsonv.Value(b)
+			return b
 		}
 	}
 	return v
 }
 
-// Text is the searchable text of a call (transcript.CallText), without NULs.
-func Text(name string, args jsonv.Value) string {
-	return strings.ReplaceAll(transcript.CallText(name, args), "\x00", "")
+// Add takes in one argument, or with the key "" a whole input. What depends on
+// the key (paths, commands, patches) is read under the names that tools use.
+func (a *Args) Add(key string, v jsonv.Value) {
+	if key == "" {
+		v = Open(v)
+	}
+	if d := v.Get("workdir"); d.Kind() == jsonv.String {
+		a.base = transcript.Absolute(a.Dir, d.Str())
+	}
+	a.value(key, v, 0)
 }
 
-// fileKeys are the arguments that name one file in the tools of the agents
-// (formats.md §32).
-var fileKeys = []string{
-	"file_path", "filePath", "path", "absolute_path", "target_file", "notebook_path", "filename", "fileName",
-	"old_path", "new_path",
-}
+// maxDepth bounds how deep keys are told apart; of what lies deeper the strings
+// count alone. Every level is walked anew, so depth without bound would cost
+// quadratic time.
+const maxDepth = 24
 
-// fileListKeys are the arguments that name several.
-var fileListKeys = []string{"paths", "file_paths", "filePaths", "files"}
-
-// maxFiles bounds the files of one call.
-const maxFiles = 256
-
-// searching names parts of the names of tools whose path is where they look,
-// not a file they read or write.
-var searching = []string{"grep", "glob", "search", "find", "list"}
-
-// Files lists the paths that the arguments of a read, write or edit name,
-// absolute where cwd is known: path arguments and the file lines of patches.
-func Files(name, cwd string, args jsonv.Value) []string {
-	for _, s := range searching {
-		if strings.Contains(strings.ToLower(name), s) {
-			return nil
-		}
-	}
-	args = Args(args)
-	var out []string
-	add := func(p string) {
-		if p = strings.TrimSpace(p); p == "" || len(p) > 4096 || strings.ContainsAny(p, "\n\x00") || len(out) >= maxFiles {
-			return
-		}
-		if p = transcript.Absolute(cwd, p); !slices.Contains(out, p) {
-			out = append(out, p)
-		}
-	}
-	if args.Kind() == jsonv.String {
-		Patch(args.Str(), add)
-		return out
-	}
-	args.Each(func(k, v jsonv.Value) bool {
-		switch key := k.Str(); {
-		case v.Kind() == jsonv.String && slices.Contains(fileKeys, key):
-			add(v.Str())
-		case v.Kind() == jsonv.Array && slices.Contains(fileListKeys, key):
-			v.Elems(func(_ int, e jsonv.Value) bool {
-				if e.Kind() == jsonv.String {
-					add(e.Str())
-				} else {
-					for _, fk := range fileKeys {
-						add(e.Get(fk).Str())
-					}
-				}
-				return true
-			})
-		case v.Kind() == jsonv.String && (key == "patch" || key == "input" || key == "patchText"):
-			Patch(v.Str(), add)
-		}
-		return true
-	})
-	return out
-}
-
-// Patch calls add for each file that a "*** Begin Patch" text names.
-func Patch(text string, add func(string)) {
-	if !strings.Contains(text, "*** ") {
+func (a *Args) value(key string, v jsonv.Value, depth int) {
+	if depth > maxDepth {
+		v.Strings(func(s jsonv.Value) bool { a.line("-", s.Str()); return true })
 		return
 	}
-	for line := range strings.Lines(text) {
-		for _, p := range []string{"*** Add File: ", "*** Update File: ", "*** Delete File: ", "*** Move to: "} {
-			if rest, ok := strings.CutPrefix(line, p); ok {
-				add(strings.TrimRight(rest, "\r\n"))
+	switch v.Kind() {
+	case jsonv.String:
+		a.line(key, v.Str())
+	case jsonv.Number:
+		if a.Numbers {
+			a.line(key, v.Str())
+		}
+	case jsonv.Object:
+		v.Each(func(k, val jsonv.Value) bool { a.value(k.Str(), val, depth+1); return true })
+	case jsonv.Array:
+		if key == "command" || key == "cmd" { // the words of a command line
+			var words []string
+			v.Elems(func(_ int, w jsonv.Value) bool { words = append(words, w.Str()); return true })
+			a.line(key, strings.Join(words, " "))
+			return
+		}
+		v.Elems(func(_ int, val jsonv.Value) bool { a.value(key, val, depth+1); return true })
+	}
+}
+
+// What the arguments of formats.md §32 hold, by their names.
+var (
+	pathKeys = []string{
+		"file_path", "filePath", "path", "absolute_path", "target_file", "notebook_path", "filename", "fileName", "old_path", "new_path",
+		"paths", "file_paths", "filePaths", "files",
+	}
+	// patchKeys may hold a patch, by itself or inside a script; anywhere else
+	// its text is somebody's example.
+	patchKeys = []string{"", "patch", "patchText", "input", "command", "cmd", "script", "code"}
+	// dirKeys name the folder a command runs in: not worth a line when it is
+	// the one that every call repeats.
+	dirKeys = []string{"workdir", "working_directory"}
+)
+
+func (a *Args) line(key, text string) {
+	if text = transcript.CleanText(text); strings.TrimSpace(text) == "" {
+		return
+	}
+	if text == a.Dir && slices.Contains(dirKeys, key) {
+		return
+	}
+	a.text.WriteByte('\n')
+	a.text.WriteString(text)
+	switch {
+	case slices.Contains(pathKeys, key):
+		a.File(text)
+	case slices.Contains(patchKeys, key):
+		a.patch(text)
+	}
+}
+
+// MaxFiles bounds the files of one call.
+const MaxFiles = 1000
+
+// File adds a path that the call touched.
+func (a *Args) File(path string) {
+	path = strings.TrimSpace(path)
+	if len(a.files) >= MaxFiles || transcript.CleanPath(path) == "" || strings.ContainsFunc(path, unicode.IsControl) {
+		return
+	}
+	base := a.base
+	if base == "" {
+		base = a.Dir
+	}
+	if path = transcript.Absolute(base, path); !slices.Contains(a.files, path) {
+		a.files = append(a.files, path)
+	}
+}
+
+// patch reads the file headers of a patch. Inside a script a line may end in
+// an escaped line break.
+func (a *Args) patch(text string) {
+	if !strings.Contains(text, "*** Begin Patch") {
+		return
+	}
+	for _, mark := range []string{"*** Add File: ", "*** Update File: ", "*** Delete File: ", "*** Move to: "} {
+		rest := text
+		for len(a.files) < MaxFiles {
+			_, after, ok := strings.Cut(rest, mark)
+			if !ok {
+				break
 			}
+			rest = after
+			path := after[:min(len(after), 4096)]
+			if end := strings.IndexAny(path, "\n\r\"`"); end >= 0 {
+				path = path[:end]
+			}
+			path, _, _ = strings.Cut(path, `\n`)
+			a.File(path)
 		}
 	}
 }

@@ -121,9 +121,9 @@ func (c *chat) call(cl *call, it *node) {
 		}
 	}
 	e := c.toolEvent(kind, id, cl.name)
-	args := t.value(t.get(cl.node, "arguments"), limits())
-	text := toolargs.Text(cl.name, args)
-	e.Files = toolargs.Files(cl.name, c.hd.CWD, args)
+	args := toolargs.Args{Tool: cl.name, Dir: c.hd.CWD}
+	args.Add("", t.value(t.get(cl.node, "arguments"), limits()))
+	e.Files = args.Files()
 	if len(e.Files) == 0 && it != nil {
 		e.Files = c.labelFiles(cl.name, it)
 	}
@@ -134,7 +134,7 @@ func (c *chat) call(cl *call, it *node) {
 	if out == "" && it != nil {
 		out = c.output(it)
 	}
-	c.finishCall(e, text, out, it)
+	c.finishCall(e, args.Text(), out, it)
 }
 
 func (c *chat) toolEvent(kind, id, name string) transcript.Event {
@@ -150,12 +150,8 @@ func (c *chat) toolEvent(kind, id, name string) transcript.Event {
 }
 
 func (c *chat) finishCall(e transcript.Event, text, out string, it *node) {
-	if text = clean(text); strings.TrimSpace(text) != "" {
-		e.Parts = append(e.Parts, transcript.Part{Kind: transcript.Call, Text: text})
-	}
-	if out = clean(out); strings.TrimSpace(out) != "" {
-		e.Parts = append(e.Parts, transcript.Part{Kind: transcript.Output, Text: out})
-	}
+	e.AddText(transcript.Call, text)
+	e.AddText(transcript.Output, out)
 	if it != nil {
 		exit, known := c.t.small(it, "toolSpecificData", "terminalCommandState", "exitCode").Int()
 		e.Failed = known && exit != 0 || c.t.str(it, "resultDetails", "isError") == "true"
@@ -176,7 +172,7 @@ func (c *chat) told(it *node) []string {
 	var out []string
 	add := func(v jsonv.Value) {
 		v.Strings(func(s jsonv.Value) bool {
-			if x := s.Str(); !transcript.Blob(x) {
+			if x := transcript.CleanText(s.Str()); x != "" {
 				out = append(out, x)
 			}
 			return true
@@ -326,9 +322,7 @@ func gather(v jsonv.Value, depth int, b *strings.Builder) {
 	}
 	switch v.Kind() {
 	case jsonv.String:
-		if s := v.Str(); !transcript.Blob(s) {
-			b.WriteString(s)
-		}
+		b.WriteString(transcript.CleanText(v.Str()))
 	case jsonv.Array:
 		v.Elems(func(_ int, e jsonv.Value) bool { gather(e, depth-1, b); return true })
 	case jsonv.Object:

@@ -128,7 +128,7 @@ func (c *chat) read(r *node) {
 	if msg := t.text(t.get(r, "result", "errorDetails", "message")); msg != "" {
 		e := rq.event
 		e.Type, e.RawType, e.Role, e.Surface, e.Failed = transcript.TypeTurnEnd, "errorDetails", transcript.RoleSystem, transcript.LogOnly, true
-		e.Parts = []transcript.Part{{Kind: transcript.Output, Text: msg}}
+		e.AddText(transcript.Output, msg)
 		c.emit(e)
 	}
 }
@@ -158,9 +158,8 @@ func (c *chat) prompt(r *node) {
 		text = ""
 	}
 	if text = transcript.Typed(text); text != "" {
-		e.Message = true
-		e.Parts = []transcript.Part{{Kind: transcript.Prose, Text: text}}
-		c.hd.SetTitle(transcript.PromptTitle(text), transcript.TitlePrompt)
+		e.Message = e.AddText(transcript.Prose, text)
+		c.hd.OfferTitle(text, transcript.TitlePrompt)
 	}
 	c.emit(e)
 }
@@ -190,8 +189,8 @@ func (c *chat) flush() {
 	rq.shown = true
 	e := rq.event
 	e.Type, e.RawType, e.Role = transcript.TypeAssistantMessage, "markdownContent", transcript.RoleAssistant
-	e.Parts = []transcript.Part{{Kind: transcript.Prose, Text: strings.Trim(text, "\n")}}
-	c.hd.SetTitle(transcript.PromptTitle(text), transcript.TitleReply)
+	e.AddText(transcript.Prose, strings.Trim(text, "\n"))
+	c.hd.OfferTitle(text, transcript.TitleReply)
 	c.reply(e)
 }
 
@@ -238,7 +237,7 @@ func (c *chat) item(it *node) {
 		}
 		if kind == "questionCarousel" { // data holds what was answered
 			t.small(it, "data").Strings(func(s jsonv.Value) bool {
-				rq.run.WriteString("\n" + clean(s.Str()) + "\n")
+				rq.run.WriteString("\n" + transcript.CleanText(s.Str()) + "\n")
 				return true
 			})
 		}
@@ -255,11 +254,11 @@ func (c *chat) item(it *node) {
 func (c *chat) reference(it *node) string {
 	t := c.t
 	if name := t.str(it, "name"); name != "" {
-		return clean(name)
+		return transcript.CleanText(name)
 	}
 	ref := t.get(it, "inlineReference")
 	if name := t.str(ref, "name"); name != "" {
-		return clean(name)
+		return transcript.CleanText(name)
 	}
 	if p := uriPath(t.small(ref)); p != "" {
 		return path.Base(strings.ReplaceAll(p, `\`, "/"))

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"io"
-	"strings"
 
 	"github.com/sessionls/sessionls/index/transcript"
 	"github.com/sessionls/sessionls/index/transcript/jsonv"
@@ -263,14 +262,5 @@ func (t *tree) text(n *node) string {
 	if v.Kind() != jsonv.String {
 		return ""
 	}
-	return clean(v.Str())
-}
-
-// clean drops NULs and embedded binary data.
-func clean(s string) string {
-	s = strings.ReplaceAll(s, "\x00", "")
-	if transcript.Blob(s) {
-		return ""
-	}
-	return s
+	return transcript.CleanText(v.Str())
 }

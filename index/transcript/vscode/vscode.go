@@ -16,6 +16,7 @@ import (
 
 	"github.com/sessionls/sessionls/index/transcript"
 	"github.com/sessionls/sessionls/index/transcript/copilot"
+	"github.com/sessionls/sessionls/index/transcript/sqlitero"
 )
 
 const (
@@ -35,10 +36,12 @@ const (
 	classLog
 )
 
-type reader struct{}
+type reader struct {
+	stores *sqlitero.Cache // the databases with the titles
+}
 
 // New returns the reader of VS Code's Copilot chats.
-func New() transcript.Reader { return reader{} }
+func New() transcript.Reader { return reader{stores: &sqlitero.Cache{}} }
 
 func (reader) Agent() transcript.Agent { return transcript.Agent{ID: agentID, Label: label} }
 
@@ -50,7 +53,7 @@ func (reader) ResumeArgs(string) []string { return nil }
 // Discover lists the chats of one User folder. A configured root may be a home
 // folder, a user data folder, its User folder, or a folder of chats.
 func (reader) Discover(ctx context.Context, env transcript.Env, root transcript.Root, yield func(transcript.Source) error, report func(string, error)) error {
-	w := &walk{ctx: ctx, root: root.Path, seen: map[string]bool{}, yield: yield, report: report}
+	w := &walk{ctx: ctx, root: root.Path, seen: transcript.Seen{}, yield: yield, report: report}
 	if root.Kind != kindExtra {
 		return w.user(root.Path)
 	}
@@ -73,8 +76,8 @@ func (reader) Discover(ctx context.Context, env transcript.Env, root transcript.
 type walk struct {
 	ctx    context.Context
 	root   string
-	seen   map[string]bool // by transcript.FileID
-	found  bool            // one of the known folders exists
+	seen   transcript.Seen
+	found  bool // one of the known folders exists
 	yield  func(transcript.Source) error
 	report func(string, error)
 }
@@ -135,14 +138,8 @@ func (w *walk) workspaces(dir string) error {
 		}
 		path := filepath.Join(dir, name)
 		info, err := os.Stat(path)
-		if err != nil || !info.IsDir() {
+		if err != nil || !info.IsDir() || !w.seen.First(path, info) {
 			continue
-		}
-		if id := transcript.FileID(info); id != "" {
-			if w.seen[id] {
-				continue
-			}
-			w.seen[id] = true
 		}
 		var h *hint
 		for _, sub := range w.list(path) {
@@ -232,14 +229,8 @@ func (w *walk) files(dir string, h hint, class func(ext string) int) error {
 			}
 			continue
 		}
-		if !info.Mode().IsRegular() {
+		if !info.Mode().IsRegular() || !w.seen.First(path, info) {
 			continue
-		}
-		if id := transcript.FileID(info); id != "" {
-			if w.seen[id] {
-				continue
-			}
-			w.seen[id] = true
 		}
 		if empty(path, info.Size()) {
 			c = classEmpty
@@ -269,7 +260,7 @@ func empty(path string, size int64) bool {
 	return !strings.Contains(text, `"requestId"`) && !strings.Contains(text, `"message"`) && !strings.Contains(text, `user.message`)
 }
 
-func (reader) Read(ctx context.Context, env transcript.Env, src transcript.Source, prev *transcript.Checkpoint, out transcript.Sink) (*transcript.Checkpoint, error) {
+func (rd reader) Read(ctx context.Context, env transcript.Env, src transcript.Source, prev *transcript.Checkpoint, out transcript.Sink) (*transcript.Checkpoint, error) {
 	var h hint
 	_ = json.Unmarshal([]byte(src.Hint), &h) // an empty hint only means less is known
 	id := src.SessionID
@@ -282,7 +273,7 @@ func (reader) Read(ctx context.Context, env transcript.Env, src transcript.Sourc
 			Finish: func(hd *transcript.Header) {
 				h.apply(hd)
 				if hd.TitleSource != transcript.TitleAgent {
-					hd.SetTitle(storedTitle(ctx, h.Store, id), transcript.TitleAgent)
+					hd.SetTitle(storedTitle(ctx, rd.stores, h.Store, id), transcript.TitleAgent)
 				}
 			},
 		}, prev, out)
@@ -325,9 +316,9 @@ func (reader) Read(ctx context.Context, env transcript.Env, src transcript.Sourc
 		cp.Partial = errLarge.Error()
 	}
 	if c.hd.TitleSource != transcript.TitleAgent {
-		c.hd.SetTitle(storedTitle(ctx, h.Store, id), transcript.TitleAgent)
+		c.hd.SetTitle(storedTitle(ctx, rd.stores, h.Store, id), transcript.TitleAgent)
 	}
-	c.hd.FinishTitle(label)
+	c.hd.Finish(label)
 	if err := out.Header(&c.hd); err != nil {
 		return nil, err
 	}

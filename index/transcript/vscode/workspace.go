@@ -170,11 +170,11 @@ const maxIndex = 16 << 20
 // "" if there is none. It is asked only for a session whose file has no
 // title: the store changes with every keystroke in an editor, so its state is
 // not part of a source's signature, and a later title is in the file anyway.
-func storedTitle(ctx context.Context, store, id string) string {
+func storedTitle(ctx context.Context, stores *sqlitero.Cache, store, id string) string {
 	if store == "" {
 		return ""
 	}
-	db, err := sqlitero.Open(ctx, store)
+	db, err := stores.Open(ctx, store)
 	if err != nil {
 		return ""
 	}

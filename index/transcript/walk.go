@@ -1,7 +1,4 @@
-// Package scan holds what readers of append-only transcript files share besides
-// the reading itself: walking their folders, glancing at the heads of lines, and
-// taking from text what nobody searches for.
-package scan
+package transcript
 
 import (
 	"context"
@@ -9,50 +6,55 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-
-	"github.com/sessionls/sessionls/index/transcript"
 )
 
+// Seen remembers the files and folders that a walk has met, so that one met by
+// two paths (a symlink, a loop of them) is taken once.
+type Seen map[string]bool
+
+// First reports whether the file behind info, found at path, is met for the
+// first time.
+func (s Seen) First(path string, info fs.FileInfo) bool {
+	id := FileID(info)
+	if id == "" {
+		if real, err := filepath.EvalSymlinks(path); err == nil {
+			path = real
+		}
+		id = "path:" + path
+	}
+	if s[id] {
+		return false
+	}
+	s[id] = true
+	return true
+}
+
 // Walk calls f for every regular file below dir, at most depth folders down
-// (0: only dir itself), in the order of their names. Symlinked files and folders are followed; one
-// met by two paths is taken once, which also ends loops. Trouble below dir goes
-// to report and does not end the walk; trouble with dir itself is returned.
+// (0: only dir itself), in the order of their names. Symlinked files and
+// folders are followed; one met by two paths is taken once, which also ends
+// loops. Trouble below dir goes to report and does not end the walk; trouble
+// with dir itself is returned.
 func Walk(ctx context.Context, dir string, depth int, f func(path string, info fs.FileInfo) error, report func(path string, err error)) error {
-	w := &walker{f: f, report: report, seen: map[string]bool{}}
 	info, err := os.Stat(dir)
 	if err != nil {
 		return fmt.Errorf("look at folder: %w", err)
 	}
 	if !info.IsDir() {
-		return fmt.Errorf("look at folder %s: %w", dir, errNoFolder)
+		return fmt.Errorf("look at folder %s: it is no folder: %w", dir, fs.ErrInvalid)
 	}
-	w.first(info)
 	entries, err := os.ReadDir(dir)
 	if err != nil {
 		return fmt.Errorf("read folder: %w", err)
 	}
+	w := &walker{f: f, report: report, seen: Seen{}}
+	w.seen.First(dir, info)
 	return w.entries(ctx, dir, entries, depth)
 }
-
-var errNoFolder = fmt.Errorf("it is no folder: %w", fs.ErrInvalid)
 
 type walker struct {
 	f      func(string, fs.FileInfo) error
 	report func(string, error)
-	seen   map[string]bool
-}
-
-// first reports whether the file behind info is met for the first time.
-func (w *walker) first(info fs.FileInfo) bool {
-	id := transcript.FileID(info)
-	if id == "" {
-		return true
-	}
-	if w.seen[id] {
-		return false
-	}
-	w.seen[id] = true
-	return true
+	seen   Seen
 }
 
 func (w *walker) entries(ctx context.Context, dir string, entries []fs.DirEntry, depth int) error {
@@ -74,7 +76,7 @@ func (w *walker) entries(ctx context.Context, dir string, entries []fs.DirEntry,
 		}
 		switch {
 		case info.IsDir():
-			if depth == 0 || !w.first(info) {
+			if depth == 0 || !w.seen.First(path, info) {
 				continue
 			}
 			below, err := os.ReadDir(path)
@@ -84,7 +86,7 @@ func (w *walker) entries(ctx context.Context, dir string, entries []fs.DirEntry,
 			if err := w.entries(ctx, path, below, depth-1); err != nil {
 				return err
 			}
-		case info.Mode().IsRegular() && w.first(info):
+		case info.Mode().IsRegular() && w.seen.First(path, info):
 			if err := w.f(path, info); err != nil {
 				return err
 			}

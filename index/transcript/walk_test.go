@@ -1,4 +1,4 @@
-package scan_test
+package transcript
 
 import (
 	"context"
@@ -9,9 +9,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-
-	"github.com/sessionls/sessionls/index/transcript/jsonv"
-	"github.com/sessionls/sessionls/index/transcript/scan"
 )
 
 func TestWalk(t *testing.T) {
@@ -32,7 +29,7 @@ func TestWalk(t *testing.T) {
 	}
 	for depth, want := range []string{"a-copy.jsonl", "a-copy.jsonl x/a.jsonl", "a-copy.jsonl x/a.jsonl x/y/deep.jsonl"} {
 		var got []string
-		err := scan.Walk(context.Background(), dir, depth, func(path string, _ fs.FileInfo) error {
+		err := Walk(context.Background(), dir, depth, func(path string, _ fs.FileInfo) error {
 			rel, err := filepath.Rel(dir, path)
 			got = append(got, filepath.ToSlash(rel))
 			return err
@@ -42,23 +39,23 @@ func TestWalk(t *testing.T) {
 		}
 	}
 	nothing := func(string, fs.FileInfo) error { return nil }
-	if err := scan.Walk(context.Background(), filepath.Join(dir, "none"), 1, nothing, nil); !errors.Is(err, fs.ErrNotExist) {
+	if err := Walk(context.Background(), filepath.Join(dir, "none"), 1, nothing, nil); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("missing folder: %v", err)
 	}
-	if err := scan.Walk(context.Background(), filepath.Join(dir, "b.jsonl"), 1, nothing, nil); err == nil {
+	if err := Walk(context.Background(), filepath.Join(dir, "b.jsonl"), 1, nothing, nil); err == nil {
 		t.Error("a file is no folder")
 	}
 	stop := errors.New("stop")
-	if err := scan.Walk(context.Background(), dir, 2, func(string, fs.FileInfo) error { return stop }, nil); !errors.Is(err, stop) {
+	if err := Walk(context.Background(), dir, 2, func(string, fs.FileInfo) error { return stop }, nil); !errors.Is(err, stop) {
 		t.Errorf("the caller's error: %v", err)
 	}
 }
 
 func TestHeads(t *testing.T) {
-	long := strings.Repeat("l", 3*scan.Head)
+	long := strings.Repeat("l", 3*HeadSize)
 	text := "one\n" + long + "\n\nlast"
 	var heads, offsets, lengths []int
-	err := scan.Heads(context.Background(), strings.NewReader(text), 100, func(head []byte, offset, length int64) bool {
+	err := Heads(context.Background(), strings.NewReader(text), 100, func(head []byte, offset, length int64) bool {
 		heads, offsets, lengths = append(heads, len(head)), append(offsets, int(offset)), append(lengths, int(length))
 		return true
 	})
@@ -66,12 +63,12 @@ func TestHeads(t *testing.T) {
 		t.Fatal(err)
 	}
 	n := len(long) + 1
-	if !slices.Equal(heads, []int{4, scan.Head, 1, 4}) || !slices.Equal(offsets, []int{100, 104, 104 + n, 105 + n}) || !slices.Equal(lengths, []int{4, n, 1, 4}) {
+	if !slices.Equal(heads, []int{4, HeadSize, 1, 4}) || !slices.Equal(offsets, []int{100, 104, 104 + n, 105 + n}) || !slices.Equal(lengths, []int{4, n, 1, 4}) {
 		t.Errorf("heads %v, offsets %v, lengths %v", heads, offsets, lengths)
 	}
 }
 
-func TestText(t *testing.T) {
+func TestCleanText(t *testing.T) {
 	blob := strings.Repeat("aB3dE5gH", 40)
 	for _, c := range []struct{ name, in, want string }{
 		{"plain", "a plain sentence", "a plain sentence"},
@@ -83,39 +80,14 @@ func TestText(t *testing.T) {
 		{"hex", strings.Repeat("0af9", 100), strings.Repeat("0af9", 100)},
 		{"path", strings.Repeat("Src/Main2.go/", 40), strings.Repeat("Src/Main2.go/", 40)},
 		{"data URL in a sentence", "see data:image/png;base64," + blob + " there", "see data:image/png;base64, there"},
+		{"data URL alone", "data:image/png;base64,AAAA", ""},
+		{"data URL and words behind it", "data:image/png;base64," + blob + "\nthere", "data:image/png;base64,\nthere"},
+		{"base64 and words behind it", blob + " there", blob + " there"},
+		{"blank", " \n", " \n"},
 		{"talk about data URLs", "write data:image/png;base64,AAAA here", "write data:image/png;base64,AAAA here"},
 	} {
-		if got := scan.Text(c.in); got != c.want {
+		if got := CleanText(c.in); got != c.want {
 			t.Errorf("%s: %.80q, want %.80q", c.name, got, c.want)
 		}
-	}
-}
-
-func TestArguments(t *testing.T) {
-	deep := strings.Repeat(`{"a":`, 3000) + `"bottom"` + strings.Repeat("}", 3000)
-	for _, c := range []struct{ name, in, lines, files string }{
-		{"JSON in a string", `"{\"cmd\":\"go test ./...\",\"workdir\":\"/w\",\"n\":3}"`, "go test ./...", ""},
-		{"another folder", `{"cmd":"make","workdir":"/w/sub","path":"a.go"}`, "make|/w/sub|a.go", "/w/sub/a.go"},
-		{"command as a list", `{"command":["bash","-lc","ls -l"]}`, "bash -lc ls -l", ""},
-		{"nested", `{"plan":[{"step":"one","status":"done"},{"step":"two"}],"type":"x"}`, "one|done|two", ""},
-		{"free text", `"*** Begin Patch\n*** Add File: a/b.go\n+x\n*** Update File: c.go\n*** Move to: d.go\n*** Delete File: /abs/e.go\n*** End Patch"`,
-			"*** Begin Patch\n*** Add File: a/b.go\n+x\n*** Update File: c.go\n*** Move to: d.go\n*** Delete File: /abs/e.go\n*** End Patch", "/w/a/b.go /w/c.go /abs/e.go /w/d.go"},
-		{"broken JSON in a string", `"{\"cmd\":"`, `{"cmd":`, ""},
-		{"blob", `{"image":"` + strings.Repeat("aB3dE5gH", 40) + `","path":"p"}`, "p", "/w/p"},
-		{"null", `null`, "", ""},
-	} {
-		a := scan.Arguments{Dir: "/w", Skip: "/w"}
-		a.Free(jsonv.Value(c.in))
-		if got := strings.Join(a.Lines, "|"); got != c.lines {
-			t.Errorf("%s: lines %q, want %q", c.name, got, c.lines)
-		}
-		if got := strings.Join(a.Files, " "); got != c.files {
-			t.Errorf("%s: files %q, want %q", c.name, got, c.files)
-		}
-	}
-	a := scan.Arguments{}
-	a.Free(jsonv.Value(deep))
-	if !strings.Contains(a.Text("t"), "bottom") {
-		t.Error("what lies deep is lost")
 	}
 }

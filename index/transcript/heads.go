@@ -1,4 +1,4 @@
-package scan
+package transcript
 
 import (
 	"bufio"
@@ -8,15 +8,15 @@ import (
 	"io"
 )
 
-// Head is how many bytes of a line Heads shows.
-const Head = 64 << 10
+// HeadSize is how many bytes of a line Heads shows.
+const HeadSize = 64 << 10
 
-// Heads calls f with the first bytes of every line of r, at most Head of them,
-// and the line's place and length, until f returns false. It is for finding
-// ids in a file whose content does not matter: memory is bounded, nothing is
+// Heads calls f with the first bytes of every line of r, at most HeadSize of
+// them, and the line's place and length, until f returns false. It is for
+// finding ids in a file whose content does not matter: memory is bounded, nothing is
 // parsed. head is valid during the call only.
 func Heads(ctx context.Context, r io.Reader, offset int64, f func(head []byte, offset, length int64) bool) error {
-	br := bufio.NewReaderSize(r, Head)
+	br := bufio.NewReaderSize(r, HeadSize)
 	var kept []byte
 	for n := 0; ; n++ {
 		if n&63 == 0 {
