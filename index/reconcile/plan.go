@@ -104,7 +104,7 @@ func (p *pass) purge(ctx context.Context) (any bool, err error) {
 		}
 	}
 	p.sources = slices.DeleteFunc(p.sources, func(f *found) bool {
-		out := p.tooOld(f.ModTime) || p.cfg.Exclude.Match(f.Path)
+		out := p.tooOld(f.ModTime) || p.cfg.Exclude.Match(f.Path) || p.cfg.Forgotten.Has(f.Agent, f.SessionID)
 		if out {
 			add(f.known)
 		}
@@ -138,13 +138,22 @@ func (p *pass) purge(ctx context.Context) (any bool, err error) {
 			return false, err
 		}
 	}
-	if len(drop) == 0 {
+	lapsed, err := p.lapsed(ctx)
+	if err != nil {
+		return false, err
+	}
+	if len(drop)+len(lapsed) == 0 {
 		return false, nil
 	}
-	p.result.Purged = len(drop)
+	p.result.Purged = len(drop) + len(lapsed)
 	return true, p.update(ctx, func(t *store.Tx) error {
 		for _, k := range drop {
 			if err := errors.Join(t.ForksDue(k.id), t.DropSource(k.id)); err != nil {
+				return err
+			}
+		}
+		for _, s := range lapsed {
+			if _, err := t.Forget(s[0], s[1]); err != nil {
 				return err
 			}
 		}
@@ -301,6 +310,8 @@ func (p *pass) isDue(f *found) bool {
 		return take(false)
 	case strings.HasPrefix(k.note, excludedMark):
 		return k.note != p.cfg.Exclude.note() && take(true)
+	case k.note == forgottenNote && k.state == store.StateEmpty:
+		return !p.cfg.Forgotten.Has(k.agent, k.hint) && take(true)
 	case k.version != f.reader.Version():
 		return take(true)
 	}

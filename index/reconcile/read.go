@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime/debug"
+	"strings"
 
 	"github.com/sessionls/sessionls/index/store"
 	"github.com/sessionls/sessionls/index/transcript"
@@ -118,6 +119,9 @@ func (p *pass) readBatch(ctx context.Context, list []*due) error {
 			if err := a.run(ctx, nil); err != nil {
 				return err
 			}
+			if a.vain {
+				return errUndo
+			}
 			if a.failure != nil || a.reread {
 				if err := a.abort(); err != nil {
 					return fmt.Errorf("%w: %w", errUndo, err)
@@ -161,7 +165,7 @@ func (p *pass) readOne(ctx context.Context, d *due) error {
 			if err := a.run(ctx, prev); err != nil {
 				return err
 			}
-			if a.failure != nil || a.reread {
+			if a.failure != nil || a.reread || a.vain {
 				return errUndo
 			}
 			return nil
@@ -173,9 +177,12 @@ func (p *pass) readOne(ctx context.Context, d *due) error {
 			break
 		}
 	}
-	if a.failure != nil || a.reread {
+	if a.failure != nil || a.reread || a.vain {
 		if err := p.update(ctx, func(t *store.Tx) error {
 			a.t = t
+			if a.vain {
+				return a.putEmpty()
+			}
 			_, err := a.putFailed()
 			return err
 		}); err != nil {
@@ -218,6 +225,7 @@ type attempt struct {
 	sink    *store.Sink
 	failure error // the source cannot be read
 	reread  bool  // it must be read from its start
+	vain    bool  // it has no conversation, but the session of a source that had one
 
 	state    store.State // what became of it, "" if it failed
 	excluded bool
@@ -244,6 +252,13 @@ func (a *attempt) putFailed() (int64, error) {
 	return a.t.PutSource(store.SourceState{Source: a.d.Source, State: store.StateFailed, Fails: a.fails(), Error: text})
 }
 
+// putEmpty records that the source has no conversation.
+func (a *attempt) putEmpty() error {
+	a.state = store.StateEmpty
+	_, err := a.t.PutSource(store.SourceState{Source: a.d.Source, State: a.state, Checkpoint: &transcript.Checkpoint{Version: a.d.reader.Version()}})
+	return err
+}
+
 // abort takes back what the attempt wrote and records the failure, in the same
 // transaction.
 func (a *attempt) abort() error {
@@ -266,7 +281,7 @@ func (a *attempt) run(ctx context.Context, prev *transcript.Checkpoint) error {
 		return err
 	}
 	a.sink = a.t.NewSink(id, d.Source, d.reader.Agent().Label, a.p.tell)
-	g := &guard{Sink: a.sink, exclude: a.p.cfg.Exclude}
+	g := &guard{Sink: a.sink, agent: d.Agent, exclude: a.p.cfg.Exclude, forgotten: a.p.cfg.Forgotten}
 	cp, err := a.read(ctx, prev, g)
 	switch {
 	case ctx.Err() != nil:
@@ -299,6 +314,10 @@ func (a *attempt) run(ctx context.Context, prev *transcript.Checkpoint) error {
 		return nil
 	}
 	if err := a.sink.Close(); err != nil {
+		if errors.Is(err, store.ErrTakenInVain) {
+			a.vain = true
+			return nil
+		}
 		if store.IsFault(err) {
 			return err
 		}
@@ -320,6 +339,11 @@ func (a *attempt) run(ctx context.Context, prev *transcript.Checkpoint) error {
 		// Known from now on, for telling copies apart.
 		s.Source.SessionID = g.sessions[0]
 	}
+	if g.lapsed != "" && s.State == store.StateEmpty {
+		// Nothing else came from it: not even the carry-over is kept.
+		a.excluded = true
+		return putForgotten(a.t, d.found, g.lapsed)
+	}
 	a.state = s.State
 	_, err = a.t.PutSource(s)
 	return err
@@ -340,12 +364,15 @@ func (a *attempt) read(ctx context.Context, prev *transcript.Checkpoint, out tra
 // from those of the reader, and keeps out what is excluded.
 type guard struct {
 	*store.Sink
-	exclude  *Excluder
-	begun    bool
-	resumed  bool
-	excluded bool
-	fault    error
-	sessions []string // ids of the conversations, the first few
+	agent     string
+	exclude   *Excluder
+	forgotten *Forgotten
+	begun     bool
+	resumed   bool
+	excluded  bool
+	lapsed    string // a session of it that is forgotten
+	fault     error
+	sessions  []string // ids of the conversations, the first few
 }
 
 // errExcluded ends the reading of a source that is to stay out of the index.
@@ -365,15 +392,29 @@ func (g *guard) Begin(resumed bool) error {
 }
 
 // Event implements transcript.Sink.
-func (g *guard) Event(e *transcript.Event) error { return g.pass(g.Sink.Event(e)) }
+func (g *guard) Event(e *transcript.Event) error {
+	if g.forgotten.Has(g.agent, e.SessionID) {
+		return nil
+	}
+	return g.pass(g.Sink.Event(e))
+}
 
 // Surface implements transcript.Sink.
 func (g *guard) Surface(sessionID string, from, to int, s transcript.Surface) error {
+	if g.forgotten.Has(g.agent, sessionID) {
+		return nil
+	}
 	return g.pass(g.Sink.Surface(sessionID, from, to, s))
 }
 
 // Header implements transcript.Sink.
 func (g *guard) Header(h *transcript.Header) error {
+	if g.forgotten.Has(g.agent, h.SessionID) {
+		if g.lapsed == "" || len(h.SessionID) < len(g.lapsed) {
+			g.lapsed = strings.Clone(h.SessionID)
+		}
+		return nil
+	}
 	if g.exclude.Match(h.CWD) {
 		g.excluded = true
 		return errExcluded

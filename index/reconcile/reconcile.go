@@ -32,6 +32,8 @@ type Config struct {
 	Roots map[string][]string
 	// Exclude keeps transcripts out of the index; nil excludes none.
 	Exclude *Excluder
+	// Forgotten are sessions that the user had forgotten; nil is none.
+	Forgotten *Forgotten
 	// HistoryDays is the retention; 0 keeps everything. Sources whose files
 	// are older are not read, and dropped if they were.
 	HistoryDays int

@@ -45,6 +45,7 @@ type sessionWriter struct {
 	id        int64
 	sid       string
 	discard   bool
+	taken     bool // from another source
 	events    int
 	messages  int
 	surfaces  surfaces
@@ -63,6 +64,9 @@ type sessionWriter struct {
 	spanFrom int64 // first row of the open span
 	info     []byte
 }
+
+// ErrTakenInVain is described at Sink.Close.
+var ErrTakenInVain = errors.New("a file without a conversation took the place of one that has it")
 
 // NewSink prepares to write a source. id is the source's row; label names the
 // agent in titles of sessions that have none; progress may be nil.
@@ -150,6 +154,7 @@ func (s *Sink) session(sid string) (*sessionWriter, error) {
 			return nil, err
 		}
 		s.reset(w)
+		w.taken = true
 		return w, nil
 	}
 	if !s.resumed {
@@ -396,6 +401,9 @@ func (s *Sink) head(w *sessionWriter, h *transcript.Header) error {
 
 // Close finishes the source: open blocks and spans are written, and sessions
 // the source no longer has are dropped.
+//
+// ErrTakenInVain says that the source took a session over from another one and
+// then had no conversation: the transaction must be undone.
 func (s *Sink) Close() error {
 	kept := map[int64]bool{}
 	for _, sid := range slices.Sorted(mapKeys(s.sessions)) {
@@ -405,6 +413,9 @@ func (s *Sink) Close() error {
 		}
 		if err := errors.Join(s.closeBlock(w), s.closeSpan(w)); err != nil {
 			return err
+		}
+		if !w.headed && w.taken {
+			return ErrTakenInVain
 		}
 		if !w.headed && !s.resumed {
 			continue // no conversation: dropped below or never listed

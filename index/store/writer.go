@@ -101,16 +101,13 @@ func (w *Writer) Bulk(on bool) error {
 	return nil
 }
 
-// Finish ends a bulk build: the full-text segments are merged once and the log
-// is folded into the database.
+// Finish ends a bulk build: the full-text segments are merged once, the space
+// of the old ones is given back and the log is folded into the database.
 func (w *Writer) Finish(ctx context.Context) error {
 	if err := w.Bulk(false); err != nil {
 		return err
 	}
-	if err := w.optimize(ctx); err != nil {
-		return err
-	}
-	return w.checkpoint()
+	return w.Scrub(ctx)
 }
 
 // Scrub removes the last traces of what was dropped: its words from the
