@@ -16,7 +16,7 @@ func TestKilledAtRandom(t *testing.T) {
 	w := newWorld(t)
 	kills, within, asked := 0, 0, 0
 	// Enough sessions for a bulk build.
-	sessions := w.write(w.all(), pick(300, 700, 1400), 6)
+	sessions := w.write(w.all(), pick(260, 360, 1400), 5)
 	after, full := w.clean()
 	if len(after) != len(sessions) {
 		t.Fatalf("%d sessions in a clean build of %d", len(after), len(sessions))
@@ -34,12 +34,12 @@ func TestKilledAtRandom(t *testing.T) {
 				before = content{}
 			}
 		}
-		for range pick(5, 8, 8) {
+		for range pick(5, 10, 10) {
 			if !w.kill(full) {
 				break // it was done before
 			}
 			kills++
-			if w.rnd.IntN(3) == 0 {
+			if w.rnd.IntN(5) < 3 {
 				continue // the next process finds the log as it was left
 			}
 			if _, err := os.Stat(filepath.Join(w.own, "index.db")); err != nil {

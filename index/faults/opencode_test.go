@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+	"time"
 
 	_ "github.com/mattn/go-sqlite3" // OpenCode's store is an SQLite file
 )
@@ -90,7 +91,10 @@ func (openCodeTree) remove(s *session) error {
 }
 
 // openCodeStore is OpenCode since 1.2: one SQLite file, held open by the agent.
-type openCodeStore struct{ db *sql.DB }
+type openCodeStore struct {
+	db    *sql.DB
+	clock int64 // of the last change, epoch milliseconds; no two are alike
+}
 
 func newOpenCodeStore(t *testing.T, home string) *openCodeStore {
 	t.Helper()
@@ -116,7 +120,7 @@ INSERT INTO project VALUES ('` + openCodeProject + `','/w','git',NULL,1773600000
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &openCodeStore{db}
+	return &openCodeStore{db: db}
 }
 
 func (*openCodeStore) agent() string { return "opencode" }
@@ -137,6 +141,7 @@ func (o *openCodeStore) change(s *session, turns []turn, anew bool) error {
 		return err
 	}
 	defer tx.Rollback()
+	o.clock = max(o.clock+1, time.Now().UnixMilli())
 	if anew {
 		if err := drop(tx, s); err != nil {
 			return err
@@ -158,16 +163,14 @@ func (o *openCodeStore) change(s *session, turns []turn, anew bool) error {
 		if err != nil {
 			return err
 		}
-		// Its own clock: when it was written, not when it is said to have been.
-		at := s.turns[0].at.UnixMilli()
-		if _, err := tx.Exec(`INSERT INTO message VALUES (?,?,?,?,?)`, mid, s.id, t.at.UnixMilli(), t.at.UnixMilli(), string(m)); err != nil {
+		if _, err := tx.Exec(`INSERT INTO message VALUES (?,?,?,?,?)`, mid, s.id, t.at.UnixMilli(), o.clock, string(m)); err != nil {
 			return err
 		}
-		if _, err := tx.Exec(`INSERT INTO part VALUES (?,?,?,?,?,?)`, pid, mid, s.id, at, t.at.UnixMilli(), string(p)); err != nil {
+		if _, err := tx.Exec(`INSERT INTO part VALUES (?,?,?,?,?,?)`, pid, mid, s.id, t.at.UnixMilli(), o.clock, string(p)); err != nil {
 			return err
 		}
 	}
-	if _, err := tx.Exec(`UPDATE session SET time_updated = max(time_updated + 1, ?) WHERE id = ?`, s.turns[len(s.turns)-1].at.UnixMilli(), s.id); err != nil {
+	if _, err := tx.Exec(`UPDATE session SET time_updated = ? WHERE id = ?`, o.clock, s.id); err != nil {
 		return err
 	}
 	return tx.Commit()
