@@ -154,7 +154,7 @@ func (a *app) root() *cobra.Command {
 		}
 	}
 	add("find", a.searchCommand(), a.showCommand())
-	add("index", a.statusCommand(), a.indexCommand(), a.clearCommand())
+	add("index", a.statusCommand(), a.indexCommand(), a.forgetCommand(), a.clearCommand())
 	add("consent", a.enableCommand(), a.disableCommand())
 	add("other", a.serveCommand(), a.configCommand(), a.doctorCommand(), a.versionCommand(), a.completionCommand())
 	root.SetHelpCommandGroupID("other")

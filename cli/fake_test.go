@@ -148,6 +148,10 @@ func (f *fake) Clear(context.Context, contract.ClearRequest) (contract.ClearResp
 	return contract.ClearResponse{Cleared: true, Identity: "new"}, nil
 }
 
+func (f *fake) ForgetSession(_ context.Context, q contract.ForgetSessionRequest) (contract.ForgetSessionResponse, error) {
+	return contract.ForgetSessionResponse{Forgotten: contract.List[contract.SessionName]{q.SessionName, {Agent: q.Agent, SessionID: q.SessionID + "#agent-1"}}, Generation: 10}, nil
+}
+
 func (f *fake) GetPolicy(context.Context, contract.GetPolicyRequest) (contract.Policy, error) {
 	return f.policy, nil
 }

@@ -57,6 +57,11 @@ func TestExitCodes(t *testing.T) {
 		{"ok", []string{"enable", "--days", "-1"}, ExitUsage, "--days: "},
 		{"ok", []string{"show"}, ExitUsage, "SESSION: exactly one session is required"},
 		{"ok", []string{"show", "a", "b"}, ExitUsage, "SESSION"},
+		{"ok", []string{"forget"}, ExitUsage, "SESSION: exactly one session is required"},
+		{"ok", []string{"forget", "3b0f7c52"}, ExitUsage, "no terminal to ask on"},
+		{"ok", []string{"forget", "3b0f7c52", "--yes"}, ExitAnswered, ""},
+		{"ok", []string{"forget", "unknown-id", "-y"}, ExitNoMatch, `no session "unknown-id"`},
+		{"disabled", []string{"forget", "3b0f7c52", "--yes"}, ExitUnavailable, "sessionls enable"},
 		{"ok", []string{"show", "unknown-id"}, ExitNoMatch, `no session "unknown-id"`},
 		{"ok", []string{"show", "ambiguous"}, ExitFailed, "  pi:ambiguous-1\n  codex:ambiguous-2  a title\n"},
 		{"ok", []string{"show", "3b0f7c52", "--around", "99"}, ExitNoMatch, "the session has no event 99"},
@@ -173,6 +178,13 @@ func TestJSONIsTheContractsAnswer(t *testing.T) {
 			return s
 		}(), 0},
 		{"ok", []string{"clear"}, contract.ClearResponse{Cleared: true, Identity: "new"}, 0},
+		{"ok", []string{"forget", "pi:s-1", "--yes"}, contract.ForgetSessionResponse{
+			Forgotten: contract.List[contract.SessionName]{
+				{Agent: fixedTranscript().Session.Agent, SessionID: fixedTranscript().Session.SessionID},
+				{Agent: fixedTranscript().Session.Agent, SessionID: fixedTranscript().Session.SessionID + "#agent-1"},
+			},
+			Generation: 10,
+		}, 0},
 		{"ok", []string{"enable", "--days", "30"}, contract.Policy{Enabled: ptr(true), HistoryDays: ptr(30)}, 0},
 		{"ok", []string{"disable"}, contract.Policy{Enabled: ptr(false)}, 0},
 		{"ok", []string{"doctor"}, fixedReport(), 0},

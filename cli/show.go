@@ -29,13 +29,7 @@ func (a *app) showCommand() *cobra.Command {
 		Short:   "Read a session",
 		Long:    showHelp,
 		Example: showExamples,
-		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) == 1 && args[0] != "" {
-				return nil
-			}
-			return usage("find its id with `sessionls search`; 8 or more characters of its beginning are enough",
-				"SESSION: exactly one session is required, got %d", len(args))
-		},
+		Args:    oneSession,
 	}
 	cmd.RunE = a.run(func(ctx context.Context, args []string) error {
 		flags := cmd.Flags()

@@ -25,6 +25,7 @@ func all() []command {
 		clearIndex(),
 		getPolicy(),
 		setPolicy(),
+		forgetSession(),
 	}
 }
 

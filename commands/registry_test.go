@@ -45,6 +45,10 @@ func (f *fake) SetPolicy(_ context.Context, q contract.SetPolicyRequest) (contra
 	return f.policy, f.fail
 }
 
+func (f *fake) ForgetSession(_ context.Context, q contract.ForgetSessionRequest) (contract.ForgetSessionResponse, error) {
+	return contract.ForgetSessionResponse{Forgotten: contract.List[contract.SessionName]{q.SessionName}, Generation: 8}, f.fail
+}
+
 func list(arguments ...string) []json.RawMessage {
 	var out []json.RawMessage
 	for _, a := range arguments {
@@ -80,6 +84,7 @@ func TestAnswers(t *testing.T) {
 		{"sessionls.getPolicy", nil, `{"enabled":null,"historyDays":null}`},
 		{"sessionls.setPolicy", list(`{"enabled":true}`), `{"enabled":true,"historyDays":null}`},
 		{"sessionls.setPolicy", list(`{"historyDays":30}`), `{"enabled":null,"historyDays":30}`},
+		{"sessionls.forgetSession", list(`{"sessionId":"s-1"}`), `{"forgotten":[{"sessionId":"s-1"}],"generation":8}`},
 	} {
 		got, err := commands.New(&fake{}, contract.Parser{}, "").Run(context.Background(), tc.name, tc.args)
 		if err != nil {
@@ -125,6 +130,8 @@ func TestRefusals(t *testing.T) {
 		// A bad request is refused before the host is looked at.
 		{"sessionls.searchSessions", list(`{"query":1,"executionHost":"ssh:box"}`), -32602, contract.CodeInvalidQuery, "query"},
 		{"sessionls.searchStatus", list(`{"executionHost":"all"}`), -32602, contract.CodeInvalidConfig, "executionHost"},
+		{"sessionls.forgetSession", nil, -32602, contract.CodeInvalidConfig, "sessionId"},
+		{"sessionls.forgetSession", list(`{"sessionId":"s","executionHost":"ssh:box"}`), -32602, contract.CodeInvalidConfig, "executionHost"},
 		{"sessionls.setPolicy", list(`{"enabled":"yes"}`), -32602, contract.CodeInvalidConfig, "enabled"},
 	} {
 		service := &fake{}
@@ -163,7 +170,7 @@ func TestErrorsAreAlwaysCoded(t *testing.T) {
 		{"cancelled by nobody", context.Background(), context.Canceled, -32803, contract.CodeIndexFailed},
 	} {
 		for _, name := range commands.New(&fake{}, contract.Parser{}, "").Names() {
-			_, err := commands.New(&fake{fail: tc.err}, contract.Parser{}, "").Run(tc.ctx, name, list(`{"query":"x"}`))
+			_, err := commands.New(&fake{fail: tc.err}, contract.Parser{}, "").Run(tc.ctx, name, list(`{"query":"x","sessionId":"s"}`))
 			var got *contract.Error
 			if !errors.As(err, &got) || got.RPCCode != tc.rpc || got.Code != tc.code {
 				t.Errorf("%s, %s: got %#v, want %d %s", tc.name, name, err, tc.rpc, tc.code)

@@ -56,6 +56,16 @@ type Commands interface {
 	// history). Disabling closes the index and keeps its file. The result is
 	// the policy after the change.
 	SetPolicy(ctx context.Context, request SetPolicyRequest) (Policy, error)
+
+	// ForgetSession drops one session from this machine's index for good.
+	//
+	// The session and the sub-agents kept under it (ids that begin with its id
+	// and "#") go with their kept copies, and stay out: they are not read
+	// again, from no copy and by no process, also after the index was rebuilt.
+	// Only clear takes that back. The transcript is never touched. No such
+	// session is SESSION_NOT_FOUND, a name of several SOURCE_CONFLICT with the
+	// candidates.
+	ForgetSession(ctx context.Context, request ForgetSessionRequest) (ForgetSessionResponse, error)
 }
 
 // CommandPrefix is the default first part of a command's name over LSP.
@@ -118,6 +128,11 @@ func Registry() []Command {
 			Name: "setPolicy", Method: "SetPolicy", LocalOnly: true,
 			Title:  "SetPolicy changes the user's consent and retention",
 			Invoke: bind(Parser.ParseSetPolicy, Commands.SetPolicy),
+		},
+		{
+			Name: "forgetSession", Method: "ForgetSession", LocalOnly: true,
+			Title:  "ForgetSession drops one session from this machine's index for good",
+			Invoke: bind(Parser.ParseForgetSession, Commands.ForgetSession),
 		},
 	}
 }

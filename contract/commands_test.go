@@ -88,6 +88,9 @@ func (s service) GetPolicy(context.Context, contract.GetPolicyRequest) (contract
 func (s service) SetPolicy(_ context.Context, r contract.SetPolicyRequest) (contract.Policy, error) {
 	return r.Apply(contract.Policy{}), s.err
 }
+func (s service) ForgetSession(_ context.Context, r contract.ForgetSessionRequest) (contract.ForgetSessionResponse, error) {
+	return contract.ForgetSessionResponse{Forgotten: contract.List[contract.SessionName]{r.SessionName}, Generation: 7}, s.err
+}
 
 func TestInvoke(t *testing.T) {
 	answers := map[string]struct{ raw, want string }{
@@ -96,6 +99,7 @@ func TestInvoke(t *testing.T) {
 		"sessionls.clear":          {`{}`, `{"cleared":true,"identity":""}`},
 		"sessionls.getPolicy":      {`{}`, `{"enabled":null,"historyDays":1}`},
 		"sessionls.setPolicy":      {`{"enabled":true}`, `{"enabled":true,"historyDays":null}`},
+		"sessionls.forgetSession":  {`{"sessionId":"s-1","agent":"pi"}`, `{"forgotten":[{"sessionId":"s-1","agent":"pi"}],"generation":7}`},
 	}
 	names := contract.CommandNames("")
 	if len(names) != len(answers) {

@@ -70,6 +70,17 @@ func (Parser) ParseClear(raw []byte) (ClearRequest, error) {
 	return ClearRequest{}, r.err()
 }
 
+// ParseForgetSession reads the request of forgetSession.
+func (p Parser) ParseForgetSession(raw []byte) (ForgetSessionRequest, error) {
+	r := newReader(raw)
+	name := p.sessionName(r)
+	localOnly(r)
+	if err := r.err(); err != nil {
+		return ForgetSessionRequest{}, err
+	}
+	return ForgetSessionRequest{SessionName: name}, nil
+}
+
 // ParseGetPolicy reads the request of getPolicy.
 func (Parser) ParseGetPolicy(raw []byte) (GetPolicyRequest, error) {
 	r := newReader(raw)

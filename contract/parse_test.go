@@ -419,6 +419,16 @@ func TestParseOtherCommands(t *testing.T) {
 	// Clearing this machine's index is not what was asked for.
 	_, err = parser.ParseClear([]byte(`{"executionHost":"ssh:box"}`))
 	wantFault(t, err, "executionHost", contract.CodeInvalidConfig, "local host only")
+	if got, err := parser.ParseForgetSession([]byte(`{"sessionId":"s-1","agent":"pi","x":1,"executionHost":"local"}`)); err != nil || got.SessionID != "s-1" || got.Agent != "pi" {
+		t.Errorf("forgetSession: %+v, %v", got, err)
+	}
+	for _, bad := range []struct{ raw, field, says string }{
+		{`{}`, "sessionId", "is required"}, {`{"sessionId":""}`, "sessionId", "is required"}, {`{"sessionId":7}`, "sessionId", "want a string"},
+		{`{"sessionId":"s","agent":"clade"}`, "agent", "clade"}, {`{"sessionId":"s","executionHost":"ssh:box"}`, "executionHost", "local host only"},
+	} {
+		_, err = parser.ParseForgetSession([]byte(bad.raw))
+		wantFault(t, err, bad.field, contract.CodeInvalidConfig, bad.says)
+	}
 	if _, err := parser.ParseGetPolicy(nil); err != nil {
 		t.Errorf("getPolicy: %v", err)
 	}

@@ -132,6 +132,12 @@ type SearchStatusRequest struct {
 // ClearRequest asks to delete this machine's index.
 type ClearRequest struct{}
 
+// ForgetSessionRequest asks to drop one session from this machine's index for
+// good.
+type ForgetSessionRequest struct {
+	SessionName
+}
+
 // GetPolicyRequest asks for the policy.
 type GetPolicyRequest struct{}
 

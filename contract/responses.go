@@ -252,6 +252,14 @@ type ClearResponse struct {
 	Identity string `json:"identity"`
 }
 
+// ForgetSessionResponse tells what was dropped.
+type ForgetSessionResponse struct {
+	// Forgotten is the session that was named and then its sub-agents, by id.
+	Forgotten List[SessionName] `json:"forgotten"`
+	// Generation is the index's after the change.
+	Generation int64 `json:"generation"`
+}
+
 // Policy is the user's consent and retention, shared by all editors.
 type Policy struct {
 	// Enabled is nil until the user has decided.

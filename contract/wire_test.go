@@ -163,6 +163,11 @@ func TestOtherAnswersOnTheWire(t *testing.T) {
 		{"policy", contract.Policy{Enabled: ptr(false), HistoryDays: ptr(30)}, `{"enabled":false,"historyDays":30}`},
 		{"undecided policy", contract.Policy{}, `{"enabled":null,"historyDays":null}`},
 		{"clear", contract.ClearResponse{Cleared: true, Identity: "new"}, `{"cleared":true,"identity":"new"}`},
+		{"forget", contract.ForgetSessionResponse{
+			Forgotten:  contract.List[contract.SessionName]{{SessionID: "s", Agent: "pi"}, {SessionID: "s#agent-1", Agent: "pi"}},
+			Generation: 9,
+		}, `{"forgotten":[{"sessionId":"s","agent":"pi"},{"sessionId":"s#agent-1","agent":"pi"}],"generation":9}`},
+		{"a request to forget", contract.ForgetSessionRequest{SessionName: contract.SessionName{SessionID: "s", Agent: "pi"}}, `{"sessionId":"s","agent":"pi"}`},
 		{"header", contract.Header{
 			Agent: "claude", SessionID: "s", Title: "t", Relation: contract.RelationRoot, Presence: contract.PresencePresent,
 			SourcePath: "/p", Format: "claude/1", FormatStatus: contract.FormatCurrent, Epoch: 3,

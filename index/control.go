@@ -90,7 +90,7 @@ func (s *Service) clear(ctx context.Context) (identity string, err error) {
 	}
 	defer leave()
 	err = s.handles.exclusively(ctx, func() error {
-		if err := errors.Join(store.Remove(s.paths.Index()), store.RemoveAside(s.paths.Index())); err != nil {
+		if err := errors.Join(store.Remove(s.paths.Index()), store.RemoveAside(s.paths.Index()), s.tombstones.remove(ctx)); err != nil {
 			return err
 		}
 		s.suspect.Store(false)

@@ -165,6 +165,15 @@ func (s *Service) pass(ctx context.Context, r *run) (*reconcile.Result, error) {
 	if !s.allowed() {
 		return nil, errInterrupted
 	}
+	if wait := time.Until(time.Unix(0, s.courtesy.Load())); wait > 0 {
+		timer := time.NewTimer(wait)
+		select {
+		case <-timer.C:
+		case <-ctx.Done():
+			timer.Stop()
+			return nil, context.Cause(ctx)
+		}
+	}
 	leave, err := s.enter(ctx)
 	if err != nil {
 		return nil, err
@@ -230,12 +239,22 @@ func (s *Service) passConfig(policy contract.Policy) (reconcile.Config, error) {
 	if err != nil {
 		return reconcile.Config{}, err
 	}
+	forgotten, err := s.tombstones.load()
+	if err != nil {
+		return reconcile.Config{}, err
+	}
 	s.watch.warned(warnings, func(text string) { s.log.Warn().Msg(text) })
 	cfg := reconcile.Config{
-		Readers: s.readers, Env: s.env, Roots: user.Roots, Exclude: exclude, Log: s.log,
+		Readers: s.readers, Env: s.env, Roots: user.Roots, Exclude: exclude, Forgotten: forgotten, Log: s.log,
 		Continue: func() error {
 			// Another process may have withdrawn the consent.
 			if now, err := s.policy.load(); err != nil || !now.Allows() {
+				return errInterrupted
+			}
+			// Or have a session forgotten: it waits for the lock to drop it.
+			if now, err := s.tombstones.load(); err != nil || now != forgotten {
+				s.courtesy.Store(time.Now().Add(3 * lockPoll).UnixNano())
+				s.request(false)
 				return errInterrupted
 			}
 			return nil

@@ -46,6 +46,9 @@ func (p Paths) Lock() string { return filepath.Join(p.Data, "index.lock") }
 // Policy is the file with the user's consent and retention.
 func (p Paths) Policy() string { return filepath.Join(p.Data, "policy.json") }
 
+// Forgotten is the file with the sessions that the user had forgotten.
+func (p Paths) Forgotten() string { return filepath.Join(p.Data, "forgotten.json") }
+
 // Log is the log file.
 func (p Paths) Log() string { return filepath.Join(p.State, "sessionls.log") }
 

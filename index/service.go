@@ -66,13 +66,14 @@ type Service struct {
 	transport contract.Transport
 	patience  time.Duration
 
-	policy  policyFile
-	handles handles
-	engine  *query.Engine
-	passes  passes
-	watch   observations
-	wake    subscribers
-	counted counted
+	policy     policyFile
+	tombstones tombstones
+	handles    handles
+	engine     *query.Engine
+	passes     passes
+	watch      observations
+	wake       subscribers
+	counted    counted
 
 	ctx     context.Context // ends with the service
 	cancel  context.CancelCauseFunc
@@ -80,6 +81,9 @@ type Service struct {
 	work    sync.WaitGroup
 	closed  atomic.Bool
 	suspect atomic.Bool // reading met damage: rebuild
+	// courtesy is until when passes leave the lock to a process that asked for
+	// it, in nanoseconds since 1970: it asks in intervals.
+	courtesy atomic.Int64
 
 	policyTrouble atomic.Value // string: why the policy cannot be read
 }
@@ -113,7 +117,7 @@ func Open(ctx context.Context, opts Options) (*Service, error) {
 		s.byAgent[r.Agent().ID] = r
 	}
 	s.env = fillEnv(s.env, s.now)
-	s.policy.paths = s.paths
+	s.policy.paths, s.tombstones.paths = s.paths, s.paths
 	s.handles.path = s.paths.Index()
 	s.ctx, s.cancel = context.WithCancelCause(ctx)
 	return s, nil

@@ -46,6 +46,10 @@ func (f *fakeService) Clear(context.Context, contract.ClearRequest) (contract.Cl
 	return contract.ClearResponse{Cleared: true, Identity: "fresh"}, nil
 }
 
+func (f *fakeService) ForgetSession(_ context.Context, request contract.ForgetSessionRequest) (contract.ForgetSessionResponse, error) {
+	return contract.ForgetSessionResponse{Forgotten: contract.List[contract.SessionName]{request.SessionName}}, nil
+}
+
 func (f *fakeService) GetPolicy(context.Context, contract.GetPolicyRequest) (contract.Policy, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

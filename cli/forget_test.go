@@ -1,0 +1,31 @@
+package cli
+
+import (
+	"errors"
+	"strings"
+	"testing"
+	"testing/iotest"
+)
+
+func TestConfirm(t *testing.T) {
+	for typed, want := range map[string]bool{
+		"y\n": true, "Y\n": true, " yes \r\n": true, "yes": true,
+		"": false, "\n": false, "n\n": false, "yess\n": false, "no\ny\n": false, strings.Repeat("y", 1<<20): false,
+	} {
+		var asked strings.Builder
+		got, err := confirm(strings.NewReader(typed), &asked, "Sure? ")
+		if err != nil || got != want || asked.String() != "Sure? " {
+			t.Errorf("%.20q: %v, %v after %q", typed, got, err, asked.String())
+		}
+	}
+	if got, err := confirm(iotest.ErrReader(errors.New("gone")), new(strings.Builder), "Sure? "); got || err == nil {
+		t.Errorf("an input that fails: %v, %v", got, err)
+	}
+}
+
+func TestForgetSaysWhatIsGone(t *testing.T) {
+	got := run("ok", "forget", "3b0f7c52", "--yes")
+	if got.code != 0 || !strings.Contains(got.out, "Forgotten with 1 sub-agent: "+cleanLine(fixedTranscript().Session.Title)) || !strings.Contains(got.out, "`sessionls clear` takes it back") {
+		t.Errorf("%d %q %q", got.code, got.out, got.err)
+	}
+}
