@@ -43,6 +43,32 @@ func OpenFile(path string) (*File, error) {
 	return &File{File: f, Size: info.Size(), Info: info}, nil
 }
 
+// ReadSmall reads a regular file that stands beside transcripts (settings, a
+// list of names), nil when that is not possible or it is longer than limit
+// bytes: a reader does without.
+func ReadSmall(path string, limit int64) []byte {
+	f, err := OpenFile(path)
+	if err != nil {
+		return nil
+	}
+	defer f.Close()
+	if f.Size > limit {
+		return nil
+	}
+	b, err := io.ReadAll(io.LimitReader(f, limit))
+	if err != nil {
+		return nil
+	}
+	return b
+}
+
+// Hash names a text in little space (FNV-1a).
+func Hash(s string) uint64 {
+	h := fnv.New64a()
+	_, _ = io.WriteString(h, s)
+	return h.Sum64()
+}
+
 // MaxState bounds the carry-over of a checkpoint, in bytes. A session that has
 // more to remember is read anew when it grows.
 const MaxState = 64 << 10

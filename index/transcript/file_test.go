@@ -204,3 +204,32 @@ func TestZstdReader(t *testing.T) {
 		t.Error("a frame with a window of 512 MB was accepted")
 	}
 }
+
+func TestReadSmall(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "a")
+	write(t, path, "12345")
+	for _, c := range []struct {
+		path  string
+		limit int64
+		want  string
+	}{{path, 5, "12345"}, {path, 4, ""}, {path + "none", 5, ""}, {filepath.Dir(path), 1 << 20, ""}} {
+		if got := string(ReadSmall(c.path, c.limit)); got != c.want {
+			t.Errorf("ReadSmall(%s, %d) = %q, want %q", c.path, c.limit, got, c.want)
+		}
+	}
+}
+
+func TestKeep(t *testing.T) {
+	var cp Checkpoint
+	for _, c := range []struct {
+		state any
+		want  string
+	}{{map[string]int{"seq": 7}, `{"seq":7}`}, {strings.Repeat("x", MaxState), ""}} {
+		if err := cp.Keep(c.state); err != nil || string(cp.State) != c.want {
+			t.Errorf("kept %.40q, %v, want %q", cp.State, err, c.want)
+		}
+	}
+	if err := cp.Keep(func() {}); err == nil {
+		t.Error("what is no JSON was kept")
+	}
+}

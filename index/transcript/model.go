@@ -4,7 +4,10 @@
 // The agents' own packages lie below it, one each; package agents lists them.
 package transcript
 
-import "time"
+import (
+	"slices"
+	"time"
+)
 
 // Role says who speaks in an event, in the contract's words.
 type Role string
@@ -158,6 +161,14 @@ type Header struct {
 	// Conversation is false for a file of bookkeeping records only: it is no
 	// session and is not listed.
 	Conversation bool
+}
+
+// Clone copies a header with its lists: a reader that goes on later completes
+// and hands over a copy.
+func (h *Header) Clone() Header {
+	c := *h
+	c.CWDs, c.Models, c.Warnings = slices.Clone(h.CWDs), slices.Clone(h.Models), slices.Clone(h.Warnings)
+	return c
 }
 
 // MaxWarnings bounds Header.Warnings.

@@ -1,8 +1,11 @@
 package transcript
 
 import (
+	"os"
 	"path/filepath"
+	"slices"
 	"strings"
+	"unicode"
 )
 
 // isAbs also accepts Windows spellings on other systems: transcripts and
@@ -31,3 +34,38 @@ func Absolute(cwd, path string) string {
 	}
 	return filepath.ToSlash(filepath.Join(cwd, path))
 }
+
+// MaxFiles bounds the files of one event.
+const MaxFiles = 1000
+
+// AppendPath adds a path that an event touched to its files, absolute where dir,
+// which it starts from, is known. Each is there once; what cannot be a path, and
+// more than MaxFiles, is left out.
+func AppendPath(files []string, dir, path string) []string {
+	path = strings.TrimSpace(path)
+	if len(files) >= MaxFiles || CleanPath(path) == "" || strings.ContainsFunc(path, unicode.IsControl) {
+		return files
+	}
+	if path = Absolute(dir, path); slices.Contains(files, path) {
+		return files
+	}
+	return append(files, path)
+}
+
+// FirstFolder returns the first of the folders below dir that exists, else dir
+// itself: people configure a home folder, an agent's folder in it, or the
+// folder of transcripts.
+func FirstFolder(dir string, below ...string) string {
+	for _, sub := range below {
+		sub = filepath.Join(dir, sub)
+		if info, err := os.Stat(sub); err == nil && info.IsDir() {
+			return sub
+		}
+	}
+	return dir
+}
+
+var globLiteral = strings.NewReplacer(`*`, `\*`, `?`, `\?`, `[`, `\[`)
+
+// GlobLiteral makes a pattern for filepath.Glob that matches path itself.
+func GlobLiteral(path string) string { return globLiteral.Replace(path) }

@@ -35,6 +35,12 @@ func (s Seen) First(path string, info fs.FileInfo) bool {
 // loops. Trouble below dir goes to report and does not end the walk; trouble
 // with dir itself is returned.
 func Walk(ctx context.Context, dir string, depth int, f func(path string, info fs.FileInfo) error, report func(path string, err error)) error {
+	return Root{}.Walk(ctx, dir, depth, f, report)
+}
+
+// Walk is the function Walk for a folder at or below the root. It keeps to
+// r.Only.
+func (r Root) Walk(ctx context.Context, dir string, depth int, f func(path string, info fs.FileInfo) error, report func(path string, err error)) error {
 	info, err := os.Stat(dir)
 	if err != nil {
 		return fmt.Errorf("look at folder: %w", err)
@@ -42,16 +48,17 @@ func Walk(ctx context.Context, dir string, depth int, f func(path string, info f
 	if !info.IsDir() {
 		return fmt.Errorf("look at folder %s: it is no folder: %w", dir, fs.ErrInvalid)
 	}
-	entries, err := os.ReadDir(dir)
+	entries, err := r.ReadDir(dir)
 	if err != nil {
 		return fmt.Errorf("read folder: %w", err)
 	}
-	w := &walker{f: f, report: report, seen: Seen{}}
+	w := &walker{root: r, f: f, report: report, seen: Seen{}}
 	w.seen.First(dir, info)
 	return w.entries(ctx, dir, entries, depth)
 }
 
 type walker struct {
+	root   Root
 	f      func(string, fs.FileInfo) error
 	report func(string, error)
 	seen   Seen
@@ -79,7 +86,7 @@ func (w *walker) entries(ctx context.Context, dir string, entries []fs.DirEntry,
 			if depth == 0 || !w.seen.First(path, info) {
 				continue
 			}
-			below, err := os.ReadDir(path)
+			below, err := w.root.ReadDir(path)
 			if err != nil {
 				w.report(path, fmt.Errorf("read folder: %w", err))
 			}

@@ -6,7 +6,6 @@ package claude
 
 import (
 	"hash/maphash"
-	"os"
 	"path/filepath"
 
 	"github.com/sessionls/sessionls/index/transcript"
@@ -78,7 +77,8 @@ func (*Reader) Roots(env transcript.Env) []transcript.Root {
 		roots = append(roots, transcript.Root{Path: dir, Kind: nestedKind})
 	}
 	for _, extra := range env.Extra {
-		add(extraRoot(extra), true)
+		// A home folder, a configuration folder, or the projects folder itself.
+		add(transcript.FirstFolder(extra, "projects", filepath.Join(".claude", "projects")), true)
 	}
 	return roots
 }
@@ -97,15 +97,4 @@ func desktopFolder(env transcript.Env) string {
 		return xdg
 	}
 	return filepath.Join(env.Home, ".config")
-}
-
-// extraRoot finds the folder of project folders in what a user configured: a
-// home folder, a configuration folder, or the projects folder itself.
-func extraRoot(dir string) string {
-	for _, sub := range []string{"projects", filepath.Join(".claude", "projects")} {
-		if info, err := os.Stat(filepath.Join(dir, sub)); err == nil && info.IsDir() {
-			return filepath.Join(dir, sub)
-		}
-	}
-	return dir
 }

@@ -19,7 +19,7 @@ const maxNesting = 6
 
 // Discover implements transcript.Reader.
 func (r *Reader) Discover(ctx context.Context, _ transcript.Env, root transcript.Root, yield func(transcript.Source) error, report func(string, error)) error {
-	entries, err := os.ReadDir(root.Path)
+	entries, err := root.ReadDir(root.Path)
 	if err != nil {
 		return fmt.Errorf("list Claude Code projects: %w", err)
 	}
@@ -131,7 +131,7 @@ func (w *walk) agents(dir string, depth int) error {
 }
 
 func (w *walk) list(dir string, each func(string, fs.DirEntry) error) error {
-	entries, err := os.ReadDir(dir)
+	entries, err := w.root.ReadDir(dir)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		w.report(dir, err)
 	}

@@ -264,21 +264,11 @@ func (rd *reading) toolResult(s *session, e *transcript.Event, n *node, b *block
 	if r.result.Kind() == jsonv.Object {
 		var v [2]jsonv.Value
 		r.result.Pick([]string{"filePath", "file"}, v[:])
-		rd.touched(s, e, v[0])
+		dir := rd.dir(s)
+		e.Files = transcript.AppendPath(e.Files, dir, v[0].Str())
 		if v[1].Kind() == jsonv.Object {
-			rd.touched(s, e, v[1].Get("filePath"))
+			e.Files = transcript.AppendPath(e.Files, dir, v[1].Get("filePath").Str())
 		}
-	}
-}
-
-const maxFiles = 256
-
-func (rd *reading) touched(s *session, e *transcript.Event, path jsonv.Value) {
-	if path.Kind() != jsonv.String || len(path) > 8<<10 || len(e.Files) >= maxFiles {
-		return
-	}
-	if p := transcript.Absolute(rd.dir(s), str(path)); p != "" {
-		addOnce(&e.Files, p)
 	}
 }
 

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"os"
 
 	"github.com/sessionls/sessionls/index/transcript"
 )
@@ -153,14 +152,7 @@ type meta struct {
 const maxMeta = 1 << 20
 
 func readMeta(path string) (m meta) {
-	info, err := os.Stat(path)
-	if err != nil || !info.Mode().IsRegular() || info.Size() > maxMeta {
-		return m
-	}
-	b, err := os.ReadFile(path)
-	if err != nil {
-		return m
-	}
+	b := transcript.ReadSmall(path, maxMeta)
 	_ = json.Unmarshal(bytes.TrimPrefix(b, []byte("\ufeff")), &m) // a broken one says nothing
 	return m
 }

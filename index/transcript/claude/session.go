@@ -191,10 +191,7 @@ func (s *session) title(r *record) {
 
 // header is the session's header as it stands, finished.
 func (s *session) header(env transcript.Env) *transcript.Header {
-	h := s.h
-	h.CWDs = append([]string(nil), s.h.CWDs...)
-	h.Models = append([]string(nil), s.h.Models...)
-	h.Warnings = append([]string(nil), s.h.Warnings...)
+	h := s.h.Clone()
 	for _, p := range s.titles.Pending {
 		if _, here := s.tree.index[p.Leaf]; here {
 			s.titles.Summary = p.Text

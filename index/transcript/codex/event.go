@@ -143,7 +143,7 @@ func (s *session) patchEnd(ev *transcript.Event, p jsonv.Value) {
 	p.Get("changes").Each(func(path, change jsonv.Value) bool {
 		a.File(path.Str())
 		a.File(change.Get("move_path").Str())
-		return len(a.Files()) < toolargs.MaxFiles
+		return len(a.Files()) < transcript.MaxFiles
 	})
 	ev.Files = a.Files()
 	if _, ok := s.called(p.Get("call_id").Str()); !ok {

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/hex"
-	"hash/fnv"
 	"io"
 	"math"
 	"os"
@@ -43,12 +42,6 @@ const (
 	maxTurns  = 1 << 20
 	maxParent = 4 << 30
 )
-
-func hashID(id string) uint64 {
-	h := fnv.New64a()
-	_, _ = io.WriteString(h, id)
-	return h.Sum64()
-}
 
 var (
 	wordMeta    = []byte(`"session_meta"`)
@@ -95,7 +88,7 @@ func parentTurns(ctx context.Context, src transcript.Source, id string) (ids tur
 	ids = turns{}
 	err = transcript.Heads(ctx, io.LimitReader(f, maxParent), 0, func(head []byte, _, _ int64) bool {
 		if _, turn := marker(head); turn != "" {
-			ids[hashID(turn)] = struct{}{}
+			ids[transcript.Hash(turn)] = struct{}{}
 		}
 		return len(ids) < maxTurns
 	})
@@ -126,7 +119,7 @@ func measure(ctx context.Context, path, self string, parent turns) (c copied, er
 		if turn == "" || parent == nil {
 			return true
 		}
-		if _, ok := parent[hashID(turn)]; ok {
+		if _, ok := parent[transcript.Hash(turn)]; ok {
 			shared = true
 			return true
 		}
@@ -173,7 +166,7 @@ func findThread(src transcript.Source, id string) string {
 	var patterns []string
 	add := func(parts ...string) {
 		for _, ext := range []string{".jsonl", ".jsonl.zst"} {
-			dir := globEscape(filepath.Join(parts...))
+			dir := transcript.GlobLiteral(filepath.Join(parts...))
 			patterns = append(patterns, filepath.Join(dir, "*"+id+ext))
 		}
 	}
@@ -192,7 +185,7 @@ func findThread(src transcript.Source, id string) string {
 	for _, dir := range dirs {
 		add(dir)
 		for _, ext := range []string{".jsonl", ".jsonl.zst"} {
-			patterns = append(patterns, filepath.Join(globEscape(dir), "*", "*", "*", "*"+id+ext))
+			patterns = append(patterns, filepath.Join(transcript.GlobLiteral(dir), "*", "*", "*", "*"+id+ext))
 		}
 	}
 	for _, p := range patterns {

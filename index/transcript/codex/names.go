@@ -96,7 +96,7 @@ func stateDB(env transcript.Env, home string) string {
 			continue
 		}
 		best, path := -1, ""
-		found, err := filepath.Glob(filepath.Join(globEscape(dir), "state_*.sqlite"))
+		found, err := filepath.Glob(filepath.Join(transcript.GlobLiteral(dir), "state_*.sqlite"))
 		if err != nil {
 			continue
 		}
@@ -111,11 +111,6 @@ func stateDB(env transcript.Env, home string) string {
 		}
 	}
 	return ""
-}
-
-// globEscape makes a path that may hold pattern characters literal.
-func globEscape(path string) string {
-	return strings.NewReplacer(`*`, `\*`, `?`, `\?`, `[`, `\[`).Replace(path)
 }
 
 // maxConfig bounds how much of config.toml is looked at, in bytes.

@@ -164,8 +164,7 @@ func (s *session) finish() error {
 			return err
 		}
 	}
-	h := s.Header
-	h.CWDs, h.Models, h.Warnings = slices.Clone(h.CWDs), slices.Clone(h.Models), slices.Clone(h.Warnings)
+	h := s.Header.Clone()
 	h.Archived = isArchived(s.src.Path)
 	s.title(&h)
 	h.Finish(label)

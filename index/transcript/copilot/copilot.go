@@ -81,7 +81,7 @@ func (reader) Roots(env transcript.Env) []transcript.Root {
 // Discover lists the sessions of one root. A configured root may be a home
 // folder, a .copilot folder or a session-state folder.
 func (reader) Discover(ctx context.Context, env transcript.Env, root transcript.Root, yield func(transcript.Source) error, report func(string, error)) error {
-	w := walk{root: root.Path, seen: transcript.Seen{}, yield: yield, report: report}
+	w := walk{root: root, seen: transcript.Seen{}, yield: yield, report: report}
 	if root.Kind != kindExtra {
 		return w.dir(ctx, root.Path, root.Kind == kindHistory)
 	}
@@ -104,14 +104,14 @@ func (reader) Discover(ctx context.Context, env transcript.Env, root transcript.
 }
 
 type walk struct {
-	root   string
+	root   transcript.Root
 	seen   transcript.Seen
 	yield  func(transcript.Source) error
 	report func(string, error)
 }
 
 func (w *walk) dir(ctx context.Context, dir string, history bool) error {
-	entries, err := os.ReadDir(dir)
+	entries, err := w.root.ReadDir(dir)
 	if err != nil {
 		return fmt.Errorf("list Copilot sessions: %w", err)
 	}
@@ -152,7 +152,7 @@ func (w *walk) source(src transcript.Source) error {
 	if !info.Mode().IsRegular() || !w.seen.First(src.Path, info) {
 		return nil
 	}
-	src.Agent, src.Root, src.Size, src.ModTime = agentID, w.root, info.Size(), info.ModTime()
+	src.Agent, src.Root, src.Size, src.ModTime = agentID, w.root.Path, info.Size(), info.ModTime()
 	src.Signature = transcript.Signature(info)
 	if src.Class == classDir {
 		src.Signature = transcript.Signature(info, workspaceFile(src.Path))

@@ -2,7 +2,6 @@ package copilot
 
 import (
 	"encoding/json"
-	"hash/fnv"
 	"hash/maphash"
 	"sort"
 
@@ -224,12 +223,6 @@ func (fd *fold) message(session int, id string) *message {
 	return &fd.Messages[len(fd.Messages)-1]
 }
 
-func hashText(s string) uint64 {
-	h := fnv.New64a()
-	h.Write([]byte(s))
-	return h.Sum64()
-}
-
 // route says which session an event belongs to.
 func (fd *fold) route(kind string, v, data jsonv.Value) int {
 	if key := data.Get("parentToolCallId").Str(); key != "" {
@@ -273,10 +266,7 @@ func (fd *fold) finish() error {
 	}
 	var main transcript.Header
 	for i, s := range fd.Sessions {
-		h := s.H
-		// Slices are shared with the carry-over, which must stay as it is.
-		h.CWDs = append([]string(nil), h.CWDs...)
-		h.Warnings = append([]string(nil), h.Warnings...)
+		h := s.H.Clone() // the carry-over must stay as it is
 		if i == 0 {
 			if fd.opt.Finish != nil {
 				fd.opt.Finish(&h)

@@ -61,8 +61,8 @@ func (fd *fold) record(rec transcript.Record) error {
 		}
 	case "session.shutdown":
 		data.Get("codeChanges", "filesModified").Elems(func(_ int, p jsonv.Value) bool {
-			fd.addFile(e, p.Str())
-			return len(e.Files) < 256
+			e.Files = transcript.AppendPath(e.Files, fd.CWD, p.Str())
+			return true
 		})
 	case "session.workspace_file_changed":
 		// The path is relative to the session's own folder of notes and is
@@ -121,12 +121,6 @@ func (fd *fold) spawned(h *transcript.Header, data jsonv.Value) {
 	h.Relation, h.ParentID, h.LineageEvidence, h.Automated = transcript.RelationContinuation, parent, transcript.EvidenceHeader, true
 }
 
-func (fd *fold) addFile(e *transcript.Event, path string) {
-	if path != "" && len(path) <= 4096 {
-		e.Files = append(e.Files, transcript.Absolute(fd.CWD, path))
-	}
-}
-
 // injected reports a user-role message that a program wrote (a skill's text, a
 // scheduler, the autopilot). An unknown source counts as a person.
 func injected(source string) bool {
@@ -151,9 +145,9 @@ func (fd *fold) user(h *transcript.Header, data jsonv.Value, e *transcript.Event
 	h.OfferTitle(text, transcript.TitlePrompt)
 	data.Get("attachments").Elems(func(_ int, a jsonv.Value) bool {
 		if a.Get("type").IsStr("file") {
-			fd.addFile(e, a.Get("path").Str())
+			e.Files = transcript.AppendPath(e.Files, fd.CWD, a.Get("path").Str())
 		}
-		return len(e.Files) < 256
+		return true
 	})
 }
 
@@ -170,8 +164,8 @@ func (fd *fold) assistant(i int, data jsonv.Value, e *transcript.Event) {
 		m = &message{}
 	}
 	text := textOf(data.Get("content"))
-	if text != "" && m.Text != hashText(text) {
-		m.Text = hashText(text)
+	if text != "" && m.Text != transcript.Hash(text) {
+		m.Text = transcript.Hash(text)
 		e.AddText(transcript.Prose, text)
 		h.OfferTitle(text, transcript.TitleReply)
 	}

@@ -59,12 +59,7 @@ func (reader) Roots(env transcript.Env) []transcript.Root {
 		roots = append(roots, transcript.Root{Path: dir, Kind: "sessions"})
 	}
 	for _, dir := range env.Extra {
-		for _, below := range []string{filepath.Join(".dsh", "sessions"), "sessions"} {
-			if info, err := os.Stat(filepath.Join(dir, below)); err == nil && info.IsDir() {
-				dir = filepath.Join(dir, below)
-				break
-			}
-		}
+		dir = transcript.FirstFolder(dir, filepath.Join(".dsh", "sessions"), "sessions")
 		roots = append(roots, transcript.Root{Path: dir, Kind: "sessions", Configured: true})
 	}
 	return roots
@@ -77,7 +72,7 @@ var logName = regexp.MustCompile(`^session(?:\.v(\d{1,6}))?\.jsonl(\.zstd)?$`)
 // several format generations side by side only the highest counts, even where
 // it cannot be read: older ones are stale.
 func (reader) Discover(ctx context.Context, env transcript.Env, root transcript.Root, yield func(transcript.Source) error, report func(string, error)) error {
-	projects, err := os.ReadDir(root.Path)
+	projects, err := root.ReadDir(root.Path)
 	if err != nil {
 		return fmt.Errorf("look for dsh's sessions: %w", err)
 	}
@@ -91,7 +86,7 @@ func (reader) Discover(ctx context.Context, env transcript.Env, root transcript.
 		if !strings.HasPrefix(p.Name(), "--") && p.Name() != "_no-cwd" || !folder(project) {
 			continue
 		}
-		sessions, err := os.ReadDir(project)
+		sessions, err := root.ReadDir(project)
 		if err != nil {
 			report(project, err)
 			continue
@@ -113,6 +108,8 @@ func (reader) Discover(ctx context.Context, env transcript.Env, root transcript.
 }
 
 func discoverSession(root, dir string, yield func(transcript.Source) error, report func(string, error)) error {
+	// All of a session's files are looked at, whichever of them changed: only
+	// those of the highest generation count.
 	entries, err := os.ReadDir(dir)
 	if err != nil {
 		report(dir, err)

@@ -84,12 +84,7 @@ type hint struct {
 func (reader) Discover(ctx context.Context, env transcript.Env, root transcript.Root, yield func(transcript.Source) error, report func(string, error)) error {
 	tmp := root.Path
 	if root.Kind == kindExtra {
-		for _, sub := range []string{filepath.Join(".gemini", "tmp"), "tmp"} {
-			if info, err := os.Stat(filepath.Join(root.Path, sub)); err == nil && info.IsDir() {
-				tmp = filepath.Join(root.Path, sub)
-				break
-			}
-		}
+		tmp = transcript.FirstFolder(root.Path, filepath.Join(".gemini", "tmp"), "tmp")
 	}
 	entries, err := os.ReadDir(tmp)
 	if err != nil {

@@ -3,7 +3,6 @@ package gemini
 import (
 	"crypto/sha256"
 	"encoding/hex"
-	"io"
 	"path/filepath"
 	"strings"
 
@@ -27,18 +26,18 @@ type projects struct {
 // .project_root.
 func knownProjects(gemini, tmp string, names []string) projects {
 	p := projects{byName: map[string]string{}, byHash: map[string]string{}}
-	v := small(filepath.Join(gemini, "projects.json"), maxMap)
+	v := transcript.ReadSmall(filepath.Join(gemini, "projects.json"), maxMap)
 	jsonv.Parse(v).Get("projects").Each(func(path, slug jsonv.Value) bool {
 		p.add(slug.Str(), path.Str())
 		return true
 	})
 	// Folders a person was asked about once; their values do not matter.
-	jsonv.Parse(small(filepath.Join(gemini, "trustedFolders.json"), maxMap)).Each(func(path, _ jsonv.Value) bool {
+	jsonv.Parse(transcript.ReadSmall(filepath.Join(gemini, "trustedFolders.json"), maxMap)).Each(func(path, _ jsonv.Value) bool {
 		p.add("", path.Str())
 		return true
 	})
 	for _, name := range names {
-		p.add(name, strings.TrimSpace(string(small(filepath.Join(tmp, name, ".project_root"), 4096))))
+		p.add(name, strings.TrimSpace(string(transcript.ReadSmall(filepath.Join(tmp, name, ".project_root"), 4096))))
 	}
 	return p
 }
@@ -58,23 +57,6 @@ func (p projects) resolve(name string) string {
 		return path
 	}
 	return p.byHash[name]
-}
-
-// small reads a file of at most limit bytes, nil if that is not possible.
-func small(path string, limit int64) []byte {
-	f, err := transcript.OpenFile(path)
-	if err != nil {
-		return nil
-	}
-	defer f.Close()
-	if f.Size > limit {
-		return nil
-	}
-	b, err := io.ReadAll(io.LimitReader(f, limit))
-	if err != nil {
-		return nil
-	}
-	return b
 }
 
 func hash(path string) string {

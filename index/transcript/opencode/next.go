@@ -96,7 +96,7 @@ func (b *builder) nextMessage(r *record, v jsonv.Value) error {
 		}
 		v.Get("files").Elems(func(_ int, f jsonv.Value) bool {
 			p.attached = true
-			e.Files = addFile(e.Files, b.h.CWD, filePath(f))
+			e.Files = transcript.AppendPath(e.Files, b.h.CWD, filePath(f))
 			return true
 		})
 		p.finish()

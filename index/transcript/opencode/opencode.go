@@ -60,13 +60,7 @@ func (reader) Roots(env transcript.Env) []transcript.Root {
 	}
 	roots := []transcript.Root{{Path: filepath.Join(data, "opencode"), Kind: "data"}}
 	for _, dir := range env.Extra {
-		for _, below := range [][]string{{".local", "share", "opencode"}, {"opencode"}} {
-			in := filepath.Join(append([]string{dir}, below...)...)
-			if info, err := os.Stat(in); err == nil && info.IsDir() {
-				dir = in
-				break
-			}
-		}
+		dir = transcript.FirstFolder(dir, filepath.Join(".local", "share", "opencode"), "opencode")
 		roots = append(roots, transcript.Root{Path: dir, Kind: "data", Configured: true})
 	}
 	return roots

@@ -112,12 +112,12 @@ func (p *partView) look(v jsonv.Value) (tool bool) {
 		p.answered = true
 	case "patch":
 		v.Get("files").Elems(func(_ int, f jsonv.Value) bool {
-			p.e.Files = addFile(p.e.Files, p.b.h.CWD, f.Str())
+			p.e.Files = transcript.AppendPath(p.e.Files, p.b.h.CWD, f.Str())
 			return true
 		})
 	case "file":
 		p.attached = true
-		p.e.Files = addFile(p.e.Files, p.b.h.CWD, filePath(v))
+		p.e.Files = transcript.AppendPath(p.e.Files, p.b.h.CWD, filePath(v))
 	case "subtask":
 		// A prompt the command's template wrote, for a sub-agent.
 		a := toolargs.Args{Tool: "subtask"}
@@ -184,18 +184,6 @@ func filePath(v jsonv.Value) string {
 		return p
 	}
 	return v.Get("source", "path").Str()
-}
-
-func addFile(files []string, cwd, path string) []string {
-	if path = transcript.Absolute(cwd, path); path == "" || len(path) > 4096 || strings.ContainsAny(path, "\n\x00") {
-		return files
-	}
-	for _, f := range files {
-		if f == path {
-			return files
-		}
-	}
-	return append(files, path)
 }
 
 func first(texts ...string) string {

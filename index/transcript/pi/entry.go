@@ -81,7 +81,7 @@ func (s *session) leafMark(ev *transcript.Event, v jsonv.Value, f fields) error 
 		}
 	}
 	if s.resumed {
-		if hash(target.Str()) != s.Leaf {
+		if transcript.Hash(target.Str()) != s.Leaf {
 			return transcript.ErrReread
 		}
 		// Later entries may name the mark itself as what they continue.
@@ -91,11 +91,11 @@ func (s *session) leafMark(ev *transcript.Event, v jsonv.Value, f fields) error 
 		return s.deliver(ev)
 	}
 	t := &s.tree
-	if p, ok := t.ids[hash(target.Str())]; ok {
-		s.Leaf = hash(target.Str())
+	if p, ok := t.ids[transcript.Hash(target.Str())]; ok {
+		s.Leaf = transcript.Hash(target.Str())
 		t.last = p
 		if id := f.id.Str(); id != "" {
-			t.ids[hash(id)] = p
+			t.ids[transcript.Hash(id)] = p
 		}
 	}
 	return s.deliver(ev)
@@ -116,7 +116,7 @@ func (s *session) compaction(ev *transcript.Event, v jsonv.Value) error {
 	case f[2].Kind() == jsonv.Array:
 		// The kept texts are inside the record; the entries are not kept.
 	case f[1].Kind() == jsonv.String:
-		if seq, ok := s.tree.ids[hash(f[1].Str())]; ok {
+		if seq, ok := s.tree.ids[transcript.Hash(f[1].Str())]; ok {
 			n.first = seq
 		}
 	case f[3].Exists(): // v1: counted in lines, the header included

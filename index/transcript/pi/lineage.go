@@ -3,7 +3,6 @@ package pi
 import (
 	"context"
 	"fmt"
-	"hash/fnv"
 	"io"
 	"os"
 	"path/filepath"
@@ -28,21 +27,13 @@ const (
 	maxParent = 4 << 30
 )
 
-func hash(s string) uint64 {
-	h := fnv.New64a()
-	_, _ = io.WriteString(h, s)
-	return h.Sum64()
-}
-
 // entryKey identifies an entry across files: its id, or its line when it has
 // none (v1). head is the line, at most transcript.HeadSize bytes of it.
 func entryKey(id string, head []byte) uint64 {
 	if id != "" {
-		return hash("#" + id)
+		return transcript.Hash("#" + id)
 	}
-	h := fnv.New64a()
-	_, _ = h.Write(trimLine(head))
-	return h.Sum64()
+	return transcript.Hash(string(trimLine(head)))
 }
 
 func trimLine(line []byte) []byte {
@@ -68,7 +59,7 @@ func (s *session) findParent() string {
 		return path
 	}
 	base := filepath.Base(path)
-	literal := strings.NewReplacer(`*`, `\*`, `?`, `\?`, `[`, `\[`).Replace
+	literal := transcript.GlobLiteral
 	pattern := literal(base)
 	if !strings.HasSuffix(base, ".jsonl") {
 		pattern = "*" + pattern + ".jsonl" // an id: with or without a time before it

@@ -9,7 +9,6 @@ import (
 	"context"
 	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"strings"
 
@@ -69,38 +68,18 @@ func (Reader) Roots(env transcript.Env) []transcript.Root {
 	}
 	add(filepath.Join(agentDir, "sessions"), false)
 	for _, dir := range env.Extra {
-		add(sessionsBelow(dir), true)
+		// A home of Pi, or the folder of sessions itself.
+		add(transcript.FirstFolder(dir, filepath.Join("agent", "sessions"), "sessions"), true)
 	}
 	return roots
-}
-
-// sessionsBelow finds the folder of sessions in a configured folder, which may
-// be a home of Pi or that folder itself.
-func sessionsBelow(dir string) string {
-	for _, below := range []string{filepath.Join("agent", "sessions"), "sessions"} {
-		sub := filepath.Join(dir, below)
-		if info, err := os.Stat(sub); err == nil && info.IsDir() {
-			return sub
-		}
-	}
-	return dir
 }
 
 // maxSettings bounds how much of settings.json is looked at, in bytes.
 const maxSettings = 1 << 20
 
 func settingsDir(env transcript.Env, agentDir string) string {
-	f, err := transcript.OpenFile(filepath.Join(agentDir, "settings.json"))
-	if err != nil {
-		return ""
-	}
-	defer f.Close()
-	if f.Size > maxSettings {
-		return ""
-	}
-	buf := make([]byte, f.Size)
-	n, _ := f.ReadAt(buf, 0)
-	dir := jsonv.Parse(buf[:n]).Get("sessionDir").Str()
+	settings := jsonv.Parse(transcript.ReadSmall(filepath.Join(agentDir, "settings.json"), maxSettings))
+	dir := settings.Get("sessionDir").Str()
 	switch {
 	case dir == "":
 		return ""
@@ -120,7 +99,7 @@ const depth = 2
 
 // Discover implements transcript.Reader. A custom folder may be flat.
 func (Reader) Discover(ctx context.Context, env transcript.Env, root transcript.Root, yield func(transcript.Source) error, report func(string, error)) error {
-	err := transcript.Walk(ctx, root.Path, depth, func(path string, info fs.FileInfo) error {
+	err := root.Walk(ctx, root.Path, depth, func(path string, info fs.FileInfo) error {
 		stem, ok := strings.CutSuffix(filepath.Base(path), ".jsonl")
 		if !ok {
 			return nil

@@ -4,7 +4,6 @@ import (
 	"context"
 	"math"
 	"path/filepath"
-	"slices"
 	"strings"
 	"time"
 
@@ -290,8 +289,7 @@ func (s *session) finish() error {
 			return err
 		}
 	}
-	h := s.Header
-	h.CWDs, h.Models, h.Warnings = slices.Clone(h.CWDs), slices.Clone(h.Models), slices.Clone(h.Warnings)
+	h := s.Header.Clone()
 	if !s.Known {
 		h.Warn("the file has no header: id from its name")
 	}

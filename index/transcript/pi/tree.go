@@ -47,7 +47,7 @@ func (s *session) chain(seq int, f fields) error {
 	parent := int32(noNode)
 	switch {
 	case parentID.Kind() == jsonv.String && parentID.Str() != id:
-		p, ok := t.ids[hash(parentID.Str())]
+		p, ok := t.ids[transcript.Hash(parentID.Str())]
 		if ok {
 			parent = p
 		} else if s.Damaged && t.any {
@@ -61,10 +61,10 @@ func (s *session) chain(seq int, f fields) error {
 	n.parent, n.seen, n.first = parent, n.seen|isEntry, keeps
 	t.last, t.any, s.Any = int32(seq), true, true
 	if id != "" {
-		t.ids[hash(id)] = int32(seq)
+		t.ids[transcript.Hash(id)] = int32(seq)
 	}
 	if moves {
-		s.Leaf = hash(id)
+		s.Leaf = transcript.Hash(id)
 	}
 	return nil
 }
@@ -75,7 +75,7 @@ func (s *session) chainOn(id string, parentID jsonv.Value, moves bool) error {
 	if moves && s.Any {
 		switch parentID.Kind() {
 		case jsonv.String:
-			if hash(parentID.Str()) != s.Leaf {
+			if transcript.Hash(parentID.Str()) != s.Leaf {
 				return transcript.ErrReread
 			}
 		case jsonv.Absent: // v1
@@ -85,14 +85,14 @@ func (s *session) chainOn(id string, parentID jsonv.Value, moves bool) error {
 	}
 	s.Any = true
 	if moves {
-		s.Leaf = hash(id)
+		s.Leaf = transcript.Hash(id)
 	}
 	return nil
 }
 
 // moveLeaf sets the stored leaf.
 func (s *session) moveLeaf(id jsonv.Value) error {
-	leaf := hash(id.Str())
+	leaf := transcript.Hash(id.Str())
 	if s.resumed && leaf != s.Leaf {
 		return transcript.ErrReread
 	}

@@ -6,7 +6,6 @@ package toolargs
 import (
 	"slices"
 	"strings"
-	"unicode"
 
 	"github.com/sessionls/sessionls/index/transcript"
 	"github.com/sessionls/sessionls/index/transcript/jsonv"
@@ -43,9 +42,7 @@ func (a *Args) AddTo(e *transcript.Event) {
 		e.Tools = append(e.Tools, a.Tool)
 	}
 	for _, f := range a.Files() {
-		if !slices.Contains(e.Files, f) {
-			e.Files = append(e.Files, f)
-		}
+		e.Files = transcript.AppendPath(e.Files, "", f)
 	}
 	e.AddText(transcript.Call, a.Text())
 }
@@ -165,22 +162,13 @@ func (a *Args) line(key, text string) {
 	}
 }
 
-// MaxFiles bounds the files of one call.
-const MaxFiles = 1000
-
 // File adds a path that the call touched.
 func (a *Args) File(path string) {
-	path = strings.TrimSpace(path)
-	if len(a.files) >= MaxFiles || transcript.CleanPath(path) == "" || strings.ContainsFunc(path, unicode.IsControl) {
-		return
-	}
 	base := a.base
 	if base == "" {
 		base = a.Dir
 	}
-	if path = transcript.Absolute(base, path); !slices.Contains(a.files, path) {
-		a.files = append(a.files, path)
-	}
+	a.files = transcript.AppendPath(a.files, base, path)
 }
 
 // patch reads the file headers of a patch. Inside a script a line may end in
@@ -191,7 +179,7 @@ func (a *Args) patch(text string) {
 	}
 	for _, mark := range []string{"*** Add File: ", "*** Update File: ", "*** Delete File: ", "*** Move to: "} {
 		rest := text
-		for len(a.files) < MaxFiles {
+		for len(a.files) < transcript.MaxFiles {
 			_, after, ok := strings.Cut(rest, mark)
 			if !ok {
 				break

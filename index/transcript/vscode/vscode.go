@@ -256,7 +256,7 @@ func empty(path string, size int64) bool {
 	if size > emptySize {
 		return false
 	}
-	text := string(small(path))
+	text := string(transcript.ReadSmall(path, maxConfig))
 	return !strings.Contains(text, `"requestId"`) && !strings.Contains(text, `"message"`) && !strings.Contains(text, `user.message`)
 }
 

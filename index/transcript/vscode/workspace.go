@@ -2,7 +2,6 @@ package vscode
 
 import (
 	"context"
-	"io"
 	"net/url"
 	"path/filepath"
 	"strings"
@@ -25,7 +24,7 @@ const maxConfig = 1 << 20
 // workspaceHint reads workspaceStorage/<hash>/workspace.json.
 func workspaceHint(dir string) hint {
 	h := hint{Store: filepath.Join(dir, "state.vscdb")}
-	v := jsonv.Parse(small(filepath.Join(dir, "workspace.json")))
+	v := jsonv.Parse(transcript.ReadSmall(filepath.Join(dir, "workspace.json"), maxConfig))
 	if uri := v.Get("folder").Str(); uri != "" {
 		h.addFolder(uri)
 		return h
@@ -42,7 +41,7 @@ func workspaceHint(dir string) hint {
 	if path == "" {
 		return h
 	}
-	list := jsonv.Parse(withoutComments(small(path))).Get("folders")
+	list := jsonv.Parse(withoutComments(transcript.ReadSmall(path, maxConfig))).Get("folders")
 	list.Elems(func(_ int, f jsonv.Value) bool {
 		if u := f.Get("uri").Str(); u != "" {
 			h.addFolder(u)
@@ -142,22 +141,6 @@ func withoutComments(b []byte) []byte {
 		}
 	}
 	return out
-}
-
-func small(path string) []byte {
-	f, err := transcript.OpenFile(path)
-	if err != nil {
-		return nil
-	}
-	defer f.Close()
-	if f.Size > maxConfig {
-		return nil
-	}
-	b, err := io.ReadAll(io.LimitReader(f, maxConfig))
-	if err != nil {
-		return nil
-	}
-	return b
 }
 
 // indexKey is the row of state.vscdb that lists a window's sessions.
