@@ -45,7 +45,7 @@ func TestExecuteCommand(t *testing.T) {
 		{"uncoded failure", execute(1, "sessionls.searchSessions", `{"query":"broken"}`),
 			`"error":{"code":-32803,"message":"sessionls.searchSessions failed: reading page 7: disk full","data":{"code":"SESSION_QUERY_INDEX_FAILED"}}}`},
 		{"unknown command", execute(1, "other.clear"),
-			`"error":{"code":-32601,"message":"unknown command \"other.clear\"; known are sessionls.searchSessions, sessionls.searchStatus, sessionls.clear, sessionls.getPolicy, sessionls.setPolicy","data":{"code":"SESSION_QUERY_INVALID_CONFIG","field":"command","allowed":["sessionls.searchSessions","sessionls.searchStatus","sessionls.clear","sessionls.getPolicy","sessionls.setPolicy"]}}}`},
+			`"error":{"code":-32601,"message":"unknown command \"other.clear\"; known are sessionls.searchSessions, sessionls.searchStatus, sessionls.clear, sessionls.getPolicy, sessionls.setPolicy, sessionls.forgetSession","data":{"code":"SESSION_QUERY_INVALID_CONFIG","field":"command","allowed":["sessionls.searchSessions","sessionls.searchStatus","sessionls.clear","sessionls.getPolicy","sessionls.setPolicy","sessionls.forgetSession"]}}}`},
 	} {
 		s.Send(tc.send)
 		if got := s.Response("1").Raw; got != id+tc.want {
