@@ -75,19 +75,6 @@ func readFrom(t testing.TB, home string) (*transcripttest.Session, *transcript.C
 	return nil, nil
 }
 
-// prose lists the role and text of what was said.
-func prose(s *transcripttest.Session) string {
-	var out []string
-	for _, e := range s.Events {
-		for _, p := range e.Parts {
-			if p.Kind == transcript.Prose {
-				out = append(out, string(e.Role)+": "+p.Text)
-			}
-		}
-	}
-	return strings.Join(out, " | ")
-}
-
 // Damaged files give every record that can be read (cases B1, B2, B4, B6, and
 // the hazards of the readers' rules).
 func TestHazards(t *testing.T) {
@@ -119,7 +106,7 @@ func TestHazards(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			s, cp := read(t, c.text)
-			if got := prose(s); got != c.prose {
+			if got := s.Said(); got != c.prose {
 				t.Errorf("prose %q, want %q", got, c.prose)
 			}
 			if cp.Bad != c.bad || cp.Torn != c.torn {
@@ -140,8 +127,8 @@ func TestTornTailIsReadOnce(t *testing.T) {
 		t.Errorf("%d continued readings, want 1", n)
 	}
 	s, _ := readFrom(t, home)
-	if s.MessageCount != 6 || strings.Count(prose(s), "plover") != 1 {
-		t.Errorf("%d messages: %s", s.MessageCount, prose(s))
+	if s.MessageCount != 6 || strings.Count(s.Said(), "plover") != 1 {
+		t.Errorf("%d messages: %s", s.MessageCount, s.Said())
 	}
 }
 
@@ -156,7 +143,7 @@ func TestOutputWithoutCallID(t *testing.T) { // B16
 func TestGiantLine(t *testing.T) {
 	giant := outputLine(strings.Repeat("dots and more dots. ", 70<<20/20) + "E: widget 7731 missing")
 	s, cp := read(t, metaLine(idA)+userLine("before")+giant+answerLine("after"))
-	if got := prose(s); got != "user: before | assistant: after" || cp.Bad != 0 {
+	if got := s.Said(); got != "user: before | assistant: after" || cp.Bad != 0 {
 		t.Errorf("prose %q, bad %d", got, cp.Bad)
 	}
 	out := s.Text(transcript.Output)
@@ -183,7 +170,7 @@ func TestReplayedHistory(t *testing.T) {
 		runtime.ReadMemStats(&before)
 		s, _ := readFrom(t, home)
 		runtime.ReadMemStats(&after)
-		if got := prose(s); got != "user: start | assistant: end" {
+		if got := s.Said(); got != "user: start | assistant: end" {
 			t.Errorf("prose %.200q", got)
 		}
 		if s.Events[0].Surface != transcript.LogOnly || s.Events[1].Surface != transcript.Shadowed || s.Events[len(s.Events)-1].Surface != transcript.Current {
@@ -229,7 +216,7 @@ func TestTwins(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			s, _ := read(t, metaLine(idA)+c.text)
-			if got := prose(s); got != c.want {
+			if got := s.Said(); got != c.want {
 				t.Errorf("prose %q, want %q", got, c.want)
 			}
 			messages := 0
@@ -362,8 +349,8 @@ func TestTornZstd(t *testing.T) {
 	packed := pack(t, long, false)
 	home := transcripttest.Write(t, map[string]string{name(idA) + ".zst": packed[:len(packed)-10]})
 	s, cp := readFrom(t, home)
-	if !cp.Torn || cp.Partial == "" || !strings.HasPrefix(prose(s), "user: one") {
-		t.Errorf("torn %v partial %q prose %.80q", cp.Torn, cp.Partial, prose(s))
+	if !cp.Torn || cp.Partial == "" || !strings.HasPrefix(s.Said(), "user: one") {
+		t.Errorf("torn %v partial %q prose %.80q", cp.Torn, cp.Partial, s.Said())
 	}
 }
 
@@ -380,7 +367,7 @@ func TestPackedMeanwhile(t *testing.T) {
 		t.Fatal(err)
 	}
 	sessions, _, err := transcripttest.ReadAll(t, rd, env, src)
-	if err != nil || prose(sessions[idA]) != "user: one" {
+	if err != nil || sessions[idA].Said() != "user: one" {
 		t.Errorf("%v, %v", sessions, err)
 	}
 }

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"strings"
@@ -19,7 +18,7 @@ import (
 // Every sample read in random steps, also inside a character, gives what one
 // reading gives.
 func TestGrowth(t *testing.T) {
-	dir := home(t)
+	dir := transcripttest.Home(t, samples)
 	err := filepath.WalkDir(filepath.Join(dir, ".codex"), func(path string, d fs.DirEntry, err error) error {
 		if err != nil || !strings.HasPrefix(d.Name(), "rollout-") || !strings.HasSuffix(path, ".jsonl") {
 			return err
@@ -33,12 +32,7 @@ func TestGrowth(t *testing.T) {
 		}
 		continued := 0
 		for seed := range uint64(4) {
-			rnd := rand.New(rand.NewPCG(seed, 7))
-			var steps []int
-			for range 60 {
-				steps = append(steps, 1+rnd.IntN(900))
-			}
-			continued += transcripttest.Grows(t, codex.New(), dir, filepath.ToSlash(rel), steps)
+			continued += transcripttest.Grows(t, codex.New(), dir, filepath.ToSlash(rel), transcripttest.Steps(seed, 60, 900))
 		}
 		if continued == 0 {
 			t.Errorf("%s was never continued", rel)
@@ -194,8 +188,8 @@ func TestTitles(t *testing.T) {
 			}
 			home := transcripttest.Write(t, files)
 			if c.db != "" {
-				database(t, filepath.Join(home, ".codex", "state_5.sqlite"), row("From an older schema"))
-				database(t, filepath.Join(home, ".codex", "state_12.sqlite"), c.db)
+				transcripttest.Database(t, filepath.Join(home, ".codex", "state_5.sqlite"), row("From an older schema"))
+				transcripttest.Database(t, filepath.Join(home, ".codex", "state_12.sqlite"), c.db)
 			}
 			s, _ := readFrom(t, home)
 			if s.Title != c.want || s.TitleSource != c.source {
@@ -216,7 +210,7 @@ func TestRenamed(t *testing.T) {
 		t.Fatal(err)
 	}
 	db := filepath.Join(home, ".codex", "state_5.sqlite")
-	database(t, db, "CREATE TABLE threads (id TEXT, title TEXT); INSERT INTO threads VALUES ('"+idA+"', 'Renamed');")
+	transcripttest.Database(t, db, "CREATE TABLE threads (id TEXT, title TEXT); INSERT INTO threads VALUES ('"+idA+"', 'Renamed');")
 	after := transcripttest.Sources(t, rd, env)[0]
 	if after.Signature == before.Signature {
 		t.Error("the signature did not change with the title")
@@ -265,7 +259,7 @@ func TestSQLiteHome(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		database(t, filepath.Join(dir, "state_1.sqlite"), "CREATE TABLE threads (id TEXT, title TEXT); INSERT INTO threads VALUES ('"+idA+"', 'Named');")
+		transcripttest.Database(t, filepath.Join(dir, "state_1.sqlite"), "CREATE TABLE threads (id TEXT, title TEXT); INSERT INTO threads VALUES ('"+idA+"', 'Named');")
 		rd, env := codex.New(), transcripttest.Env(home, vars)
 		sessions, _, err := transcripttest.ReadAll(t, rd, env, transcripttest.Sources(t, rd, env)[0])
 		if err != nil || sessions[idA].Title != "Named" {
@@ -276,7 +270,7 @@ func TestSQLiteHome(t *testing.T) {
 
 // Nothing of the agent's is touched, and a linked folder is walked once.
 func TestDiscoveryLeavesNoTrace(t *testing.T) {
-	home := home(t)
+	home := transcripttest.Home(t, samples)
 	codexHome := filepath.Join(home, ".codex")
 	if err := os.Symlink(filepath.Join(codexHome, "sessions"), filepath.Join(codexHome, "sessions", "loop")); err != nil {
 		t.Skip("no symlinks here")

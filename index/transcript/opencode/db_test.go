@@ -45,7 +45,7 @@ func stores(t testing.TB, sql map[string]string) transcript.Env {
 	t.Helper()
 	h := t.TempDir()
 	for name, text := range sql {
-		database(t, filepath.Join(h, filepath.FromSlash(dataDir), name), text)
+		transcripttest.Database(t, filepath.Join(h, filepath.FromSlash(dataDir), name), text)
 	}
 	return transcripttest.Env(h, nil)
 }

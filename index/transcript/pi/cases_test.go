@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"slices"
@@ -56,18 +55,6 @@ func read(t testing.TB, text string) (*transcripttest.Session, *transcript.Check
 	return sessions["s1"], cp
 }
 
-func prose(s *transcripttest.Session) string {
-	var out []string
-	for _, e := range s.Events {
-		for _, p := range e.Parts {
-			if p.Kind == transcript.Prose {
-				out = append(out, string(e.Role)+": "+p.Text)
-			}
-		}
-	}
-	return strings.Join(out, " | ")
-}
-
 // surfaces writes one letter for each event: c, s, l.
 func surfaces(s *transcripttest.Session) string {
 	var b strings.Builder
@@ -105,7 +92,7 @@ func TestHazards(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			s, cp := read(t, c.text)
-			if got := prose(s); got != c.prose {
+			if got := s.Said(); got != c.prose {
 				t.Errorf("prose %q, want %q", got, c.prose)
 			}
 			if got := surfaces(s); !strings.HasPrefix(c.name, "rubbish") && got != c.surfaces {
@@ -130,7 +117,7 @@ func TestResultWithoutCallID(t *testing.T) { // B16
 func TestGiantLines(t *testing.T) {
 	giant := entry("b", "a", "message", `"message":{"role":"toolResult","toolName":"bash","content":[{"type":"image","data":"`+strings.Repeat("iVBORw0KGgoAAAANSUhEUg", 20<<20/22)+`"},{"type":"text","text":"`+strings.Repeat("dots and more dots. ", 20<<20/20)+`E: widget 7731 missing"}]}`)
 	s, cp := read(t, header("s1", "")+user("a", "", "before")+giant+answer("c", "b", "after"))
-	if got := prose(s); got != "user: before | assistant: after" || cp.Bad != 0 || surfaces(s) != "lccc" {
+	if got := s.Said(); got != "user: before | assistant: after" || cp.Bad != 0 || surfaces(s) != "lccc" {
 		t.Errorf("prose %q, bad %d, surfaces %s", got, cp.Bad, surfaces(s))
 	}
 	if out := s.Text(transcript.Output); !strings.HasPrefix(out, "dots") || !strings.HasSuffix(out, "E: widget 7731 missing\n") {
@@ -263,10 +250,7 @@ func TestPlaces(t *testing.T) {
 }
 
 func TestGrowth(t *testing.T) {
-	home := t.TempDir()
-	if err := os.CopyFS(home, os.DirFS(samples)); err != nil {
-		t.Fatal(err)
-	}
+	home := transcripttest.Home(t, samples)
 	found, err := filepath.Glob(filepath.Join(home, ".pi", "agent", "sessions", "*", "*.jsonl"))
 	if err != nil {
 		t.Fatal(err)
@@ -281,12 +265,7 @@ func TestGrowth(t *testing.T) {
 		}
 		continued := 0
 		for seed := range uint64(12) {
-			rnd := rand.New(rand.NewPCG(seed, 3))
-			var steps []int
-			for range 60 {
-				steps = append(steps, 1+rnd.IntN(500))
-			}
-			continued += transcripttest.Grows(t, pi.New(), home, filepath.ToSlash(rel), steps)
+			continued += transcripttest.Grows(t, pi.New(), home, filepath.ToSlash(rel), transcripttest.Steps(seed, 60, 500))
 		}
 		if continued == 0 {
 			t.Errorf("%s was never continued", rel)

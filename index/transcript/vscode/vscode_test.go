@@ -2,7 +2,6 @@ package vscode_test
 
 import (
 	"context"
-	"database/sql"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -12,8 +11,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-
-	_ "github.com/mattn/go-sqlite3"
 
 	"github.com/sessionls/sessionls/index/transcript"
 	"github.com/sessionls/sessionls/index/transcript/transcripttest"
@@ -28,45 +25,8 @@ const (
 	log  = dir + "chatSessions/" + sid + ".jsonl"
 )
 
-// built copies the sample home and makes the databases of which it holds the
-// SQL.
-func built(t *testing.T) string {
-	t.Helper()
-	to := t.TempDir()
-	if err := os.CopyFS(to, os.DirFS(home)); err != nil {
-		t.Fatal(err)
-	}
-	err := filepath.WalkDir(to, func(path string, d fs.DirEntry, err error) error {
-		if err != nil || !strings.HasSuffix(path, ".sql") {
-			return err
-		}
-		text, err := os.ReadFile(path)
-		if err != nil {
-			return err
-		}
-		store(t, strings.TrimSuffix(path, ".sql"), string(text))
-		return os.Remove(path)
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return to
-}
-
-func store(t *testing.T, path, script string) {
-	t.Helper()
-	db, err := sql.Open("sqlite3", path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer db.Close()
-	if _, err := db.Exec(script); err != nil {
-		t.Fatal(err)
-	}
-}
-
 func TestGolden(t *testing.T) {
-	transcripttest.Golden(t, vscode.New(), built(t), "../../../testdata/golden/vscode.txt")
+	transcripttest.Golden(t, vscode.New(), transcripttest.Home(t, home), "../../../testdata/golden/vscode.txt")
 }
 
 func read(t *testing.T, files map[string]string) (*transcripttest.Session, *transcript.Checkpoint, error) {
@@ -335,7 +295,7 @@ func TestStoredTitle(t *testing.T) {
 	} {
 		home := transcripttest.Write(t, map[string]string{doc: strings.TrimSuffix(document(request("a", "hello")), "}") + `,"customTitle":"` + c.custom + `"}`})
 		if c.script != "" {
-			store(t, filepath.Join(home, filepath.FromSlash(dir), "state.vscdb"), c.script)
+			transcripttest.Database(t, filepath.Join(home, filepath.FromSlash(dir), "state.vscdb"), c.script)
 		}
 		env := transcripttest.Env(home, nil)
 		ss, _, err := transcripttest.ReadAll(t, vscode.New(), env, transcripttest.Sources(t, vscode.New(), env)[0])
