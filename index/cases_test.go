@@ -17,7 +17,8 @@ import (
 // Left out, as they are about what this version does not have:
 //
 //	B49, B52, B67, B106   agents (Zed, Grok, Cursor) and a system that are not read or not run on here
-//	B91                   vectors
+//	B81 (letters inside a word)
+//	                      substrings, which are not searched yet
 //	B66                   a project selector that groups by name
 //	B89                   provider ids: a session has one id, that of its file
 //	B94, B102, B119       figures of long runs, measured by the bench command
@@ -154,4 +155,12 @@ func codexSays(text string) string {
 
 func showAll(id string) index.ShowRequest {
 	return index.ShowRequest{Name: contract.SessionName{SessionID: id}, Limit: 1000}
+}
+
+// filtered asks for one session by its id.
+func (w *world) filtered(s *index.Service, id string) string {
+	w.t.Helper()
+	req := contract.NewSearchSessionsRequest("")
+	req.Filters.SessionIDs = []string{id}
+	return places(w.t, w.search(s, req))
 }
