@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
 	"path/filepath"
 	"slices"
 
@@ -35,15 +36,24 @@ type target struct {
 	wide     bool // its roots are to be discovered
 }
 
-// Concerns reports whether a change at path may concern what lies below a root:
-// it lies there, is a folder above, or lies in one of the folders that the
-// reader names besides.
-func Concerns(rd transcript.Reader, root transcript.Root, path string) bool {
-	if transcript.Within(root.Path, path) || transcript.Within(path, root.Path) {
+// concerns reports whether a change at path may concern what lies below a root,
+// as far as names tell: it lies there, is a folder above, or lies in one of the
+// folders that the reader names besides.
+func concerns(rd transcript.Reader, env transcript.Env, root transcript.Root, path string) (yes bool) {
+	defer func() {
+		if recover() != nil {
+			yes = true // the pass finds out
+		}
+	}()
+	if transcript.Within(path, root.Path) {
 		return true
 	}
 	l, ok := rd.(transcript.Locator)
-	return ok && slices.Contains(l.Folders(root, transcript.Source{}), filepath.Dir(path))
+	if !ok {
+		return transcript.Within(root.Path, path)
+	}
+	near := transcript.Within(root.Path, path) || slices.Contains(l.Folders(env, root, transcript.Source{}), filepath.Dir(path))
+	return near && l.Concerns(env, root, path)
 }
 
 // locate finds the sources that the changed paths concern, and what is known of
@@ -93,7 +103,7 @@ func (t *target) changed(ctx context.Context, paths []string) {
 			if t.wide || ctx.Err() != nil {
 				return
 			}
-			if !Concerns(t.reader, root, path) {
+			if !concerns(t.reader, t.env, root, path) {
 				continue
 			}
 			at := path
@@ -258,8 +268,28 @@ func (p *pass) active() []transcript.Source {
 // Place is a root with its reader, for watching it.
 type Place struct {
 	Reader transcript.Reader
+	Env    transcript.Env
 	Root   transcript.Root
 	There  bool
+}
+
+// Concerns reports whether a change at path may be of interest here, as far as
+// names tell.
+func (p Place) Concerns(path string) bool { return concerns(p.Reader, p.Env, p.Root, path) }
+
+// Folders names the folders besides the one a source lies in, and those between
+// it and the root, in which changes of it show; of the zero source those of the
+// root.
+func (p Place) Folders(src transcript.Source) (folders []string) {
+	defer func() {
+		if recover() != nil {
+			folders = nil
+		}
+	}()
+	if l, ok := p.Reader.(transcript.Locator); ok {
+		return l.Folders(p.Env, p.Root, src)
+	}
+	return nil
 }
 
 // Places lists the roots of all agents as a pass with this configuration looks
@@ -271,8 +301,8 @@ func Places(cfg Config) []Place {
 		env.Extra = cfg.Roots[rd.Agent().ID]
 		roots, _ := Roots(rd, env) // a reader's panic shows in the sweeps
 		for _, root := range roots {
-			_, err := transcript.Root{}.ReadDir(root.Path)
-			out = append(out, Place{Reader: rd, Root: root, There: !errors.Is(err, fs.ErrNotExist)})
+			_, err := os.Stat(root.Path)
+			out = append(out, Place{Reader: rd, Env: env, Root: root, There: !errors.Is(err, fs.ErrNotExist)})
 		}
 	}
 	return out

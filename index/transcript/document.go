@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 
 	"github.com/sessionls/sessionls/index/transcript/jsonv"
 )
@@ -13,10 +14,6 @@ import (
 // ErrTorn is returned with what could be read when a document ends too early:
 // its writer is in the middle of rewriting it, or crashed there.
 var ErrTorn = errors.New("the JSON document is cut off")
-
-// documentLimits keeps less of one string than a line may: a document is
-// rewritten whole by its agent and may hold many large tool outputs.
-func documentLimits(skip []string) jsonv.Limits { return jsonv.DefaultLimits(skip...) }
 
 // ReadDocument streams one JSON object from r. The elements of the top-level
 // arrays named in lists go to elem one at a time, in order of appearance;
@@ -28,7 +25,7 @@ func ReadDocument(ctx context.Context, r io.Reader, lists, skip []string,
 	member func(key string, v jsonv.Value) error,
 	elem func(list string, i int, v jsonv.Value) error,
 ) (cut int64, err error) {
-	d := &document{r: bufio.NewReaderSize(r, 256<<10), lim: documentLimits(skip)}
+	d := &document{r: bufio.NewReaderSize(r, 256<<10), lim: jsonv.DefaultLimits(skip...)}
 	defer func() { cut = d.cut }()
 	c, err := d.next()
 	if err != nil {
@@ -73,13 +70,13 @@ func ReadDocument(ctx context.Context, r io.Reader, lists, skip []string,
 			return 0, fmt.Errorf("read document: %q where the value of %.40q belongs", c, key)
 		}
 		d.back()
-		if c == '[' && contains(lists, key) {
+		if c == '[' && slices.Contains(lists, key) {
 			if err := d.list(ctx, key, elem); err != nil {
 				return 0, torn(err)
 			}
 			continue
 		}
-		skipped := contains(skip, key)
+		skipped := slices.Contains(skip, key)
 		v, err := d.value()
 		if err != nil {
 			return 0, torn(err)
@@ -98,15 +95,6 @@ func torn(err error) error {
 		return ErrTorn
 	}
 	return err
-}
-
-func contains(list []string, s string) bool {
-	for _, x := range list {
-		if x == s {
-			return true
-		}
-	}
-	return false
 }
 
 type document struct {

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"path/filepath"
 	"runtime"
 	"slices"
 	"strings"
@@ -273,5 +274,49 @@ func BenchmarkLines(b *testing.B) {
 		if n != 20000 {
 			b.Fatal(n)
 		}
+	}
+}
+
+// Each gives what Next gives, tells how far it has come and what was damaged.
+func TestEach(t *testing.T) {
+	pad := strings.Repeat("x", progressStep)
+	text := "{\"id\":\"a\"}\nno record\n{\"id\":\"b\",\"pad\":\"" + pad + "\"}\n{\"id\":\"c\"}\n{\"id\":\"d"
+	path := filepath.Join(t.TempDir(), "a.jsonl")
+	write(t, path, text)
+	f := openFile(t, path)
+	end := int64(strings.LastIndex(text, "\n") + 1)
+	third := int64(strings.Index(text, "{\"id\":\"c"))
+	stop := errors.New("stop")
+	for _, c := range []struct {
+		name     string
+		from     int64
+		err      error
+		ids      string
+		told     []int64
+		bad      int
+		torn     bool
+		earlier  int
+		wantLeft int64
+	}{
+		{"whole", 0, nil, "a b c", []int64{third, end}, 3, true, 2, end},
+		{"read on", third, nil, "c", []int64{end}, 0, true, 0, end},
+		{"stopped", 0, stop, "a", nil, 2, false, 2, int64(strings.Index(text, "\n") + 1)},
+	} {
+		var got []string
+		var told []int64
+		cp := &Checkpoint{Bad: c.earlier}
+		l := f.Lines(c.from)
+		err := l.Each(t.Context(), cp, func(at int64) { told = append(told, at) }, func(rec Record) error {
+			got = append(got, rec.Value.Get("id").Str())
+			return c.err
+		})
+		if !errors.Is(err, c.err) || strings.Join(got, " ") != c.ids || !slices.Equal(told, c.told) || cp.Bad != c.bad || cp.Torn != c.torn || l.Offset() != c.wantLeft {
+			t.Errorf("%s: %v, %q, told %v, %d bad, torn %v, at %d; want %+v", c.name, err, got, told, cp.Bad, cp.Torn, l.Offset(), c)
+		}
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := f.Lines(0).Each(ctx, &Checkpoint{}, func(int64) {}, func(Record) error { return nil }); !errors.Is(err, context.Canceled) {
+		t.Errorf("cancelled: %v", err)
 	}
 }

@@ -18,10 +18,14 @@ type Locator interface {
 	// for the same sources. ErrUnplaced says that only Discover can tell, and so
 	// does any other error.
 	Locate(ctx context.Context, env Env, root Root, path string) (Located, error)
+	// Concerns reports whether a change at path may be of interest to Locate,
+	// by the names alone: it looks at nothing on disk and is asked for every
+	// change that the system tells.
+	Concerns(env Env, root Root, path string) bool
 	// Folders names the folders besides the one src lies in, and those between
-	// it and its root, in which changes show that Locate knows how to place.
-	// They need not exist.
-	Folders(root Root, src Source) []string
+	// it and its root, in which changes show that Locate knows how to place. Of
+	// no source (the zero one) it names those of the root. They need not exist.
+	Folders(env Env, root Root, src Source) []string
 }
 
 // Located is the answer of Locate. Its zero value says that the change is of no
@@ -87,7 +91,8 @@ func (r Root) ReadDir(dir string) ([]fs.DirEntry, error) {
 	}
 	on := Below(dir, r.Only)
 	if on == nil {
-		return nil, nil
+		_, err := os.Stat(dir)
+		return nil, err
 	}
 	info, err := os.Lstat(filepath.Join(dir, on[0]))
 	if errors.Is(err, fs.ErrNotExist) {

@@ -1,7 +1,15 @@
 // Package transcript is the one model into which every agent's files are read:
-// sessions with headers, events with a surface, text in parts; and what all
-// readers share (streaming of JSON lines and documents, noise, titles, times).
+// sessions with headers, events with a surface, text in parts (model.go); what
+// a reader is and how far it came (reader.go, checkpoint.go, locate.go); and
+// what all readers share: JSON lines and documents of any size (lines.go,
+// heads.go, document.go), walks (walk.go), what is text and what a person typed
+// (text.go, noise.go), titles, times and paths.
+//
 // The agents' own packages lie below it, one each; package agents lists them.
+// They walk JSON with package jsonv, read calls of tools with package toolargs
+// and other programs' databases with package sqlitero. Facts about files come
+// from formats.md, what they mean from lineage.md, what is text from
+// matching.md.
 package transcript
 
 import (
@@ -55,6 +63,11 @@ const (
 
 // Normalized event types (lineage.md §1.1). Readers keep the agent's own word
 // in Event.RawType; a type that fits none of these is passed on as it is.
+//
+// A summary that stands for what was compacted is the same with every agent:
+// TypeCompaction, role system, its own words as Prose, no Message, never a
+// title. (DeepSeek Harness, whose vocabulary this is, has it as a user/message
+// of its own; the rest holds there too.)
 const (
 	TypeUserMessage      = "user/message"
 	TypeAssistantMessage = "assistant/message"
@@ -153,7 +166,7 @@ type Header struct {
 	InheritedCount       int // leading copied events
 	InheritedKnown       bool
 	DelegationDepth      int
-	Automated            bool   // started by a program, not typed by a person
+	Automated            bool   // started by a program (SDK, exec, an orchestrator, a model), not typed by a person
 	Entrypoint           string // cli, ide, sdk, exec… in the agent's own word
 	Format               string // version or name of the file's format
 	Archived             bool
@@ -171,20 +184,20 @@ func (h *Header) Clone() Header {
 	return c
 }
 
-// MaxWarnings bounds Header.Warnings.
-const MaxWarnings = 20
+const (
+	// MaxWarnings bounds Header.Warnings.
+	MaxWarnings = 20
+	maxListed   = 64 // models and folders of a header
+)
 
 // Warn adds a warning once, within MaxWarnings.
 func (h *Header) Warn(msg string) {
 	if len(h.Warnings) >= MaxWarnings {
 		return
 	}
-	for _, w := range h.Warnings {
-		if w == msg {
-			return
-		}
+	if !slices.Contains(h.Warnings, msg) {
+		h.Warnings = append(h.Warnings, msg)
 	}
-	h.Warnings = append(h.Warnings, msg)
 }
 
 // SawModel records a model name.
@@ -193,12 +206,7 @@ func (h *Header) SawModel(name string) {
 		return
 	}
 	h.Model = name
-	for _, m := range h.Models {
-		if m == name {
-			return
-		}
-	}
-	if len(h.Models) < 64 {
+	if len(h.Models) < maxListed && !slices.Contains(h.Models, name) {
 		h.Models = append(h.Models, name)
 	}
 }
@@ -213,12 +221,7 @@ func (h *Header) SawCWD(dir string) {
 		h.CWD = dir
 		return
 	}
-	for _, d := range h.CWDs {
-		if d == dir {
-			return
-		}
-	}
-	if len(h.CWDs) < 64 {
+	if len(h.CWDs) < maxListed && !slices.Contains(h.CWDs, dir) {
 		h.CWDs = append(h.CWDs, dir)
 	}
 }

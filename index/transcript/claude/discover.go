@@ -149,7 +149,7 @@ func (w *walk) file(path string, info fs.FileInfo) error {
 		return nil
 	}
 	id := p.session
-	companions := []string{filepath.Join(p.sessionDir(), "tool-results")}
+	companions := []string{filepath.Join(p.sessionDir(), toolResults)}
 	if p.agent != "" {
 		if id == "" {
 			id = w.r.families.head(path).session

@@ -28,7 +28,7 @@ func persisted(p place, content string, toolID string, result jsonv.Value) (text
 	}
 	if !isStub {
 		// The same stub in other words.
-		if len(content) > 8<<10 || !strings.Contains(content, "tool-results") {
+		if len(content) > 8<<10 || !strings.Contains(content, toolResults) {
 			return "", false
 		}
 	}
@@ -48,7 +48,7 @@ func readPersisted(p place, name string) (string, bool) {
 	if dir == "" || name == "" || strings.HasPrefix(name, ".") || name != baseName(name) {
 		return "", false
 	}
-	path := filepath.Join(dir, "tool-results", name)
+	path := filepath.Join(dir, toolResults, name)
 	info, err := os.Lstat(path)
 	if err != nil || !info.Mode().IsRegular() {
 		return "", false
@@ -67,7 +67,7 @@ func readPersisted(p place, name string) (string, bool) {
 
 // savedTo finds the path in a stub: the word that holds "tool-results".
 func savedTo(content string) string {
-	i := strings.Index(content, "tool-results")
+	i := strings.Index(content, toolResults)
 	if i < 0 {
 		return ""
 	}

@@ -90,7 +90,7 @@ func (p place) mainFile(session string) string {
 }
 
 // metaFile holds a sub-agent's description and depth.
-func (p place) metaFile() string { return strings.TrimSuffix(p.path, ext) + ".meta.json" }
+func (p place) metaFile() string { return strings.TrimSuffix(p.path, ext) + metaExt }
 
 // agentSession is the id of a sub-agent's session (lineage.md, head).
 func agentSession(session, agent string) string { return session + "#" + agentPrefix + agent }

@@ -4,8 +4,8 @@
 // A rollout tells most things twice: as response items, which the model sees,
 // and as events, which the interface showed. The items are the main line; an
 // event keeps its text only when no item says the same (twins.go). Files of
-// forks and sub-agents begin with a copy of their parent (lineage.go). The facts of the format
-// are those of formats.md §4 and lineage.md §3.
+// forks and sub-agents begin with a copy of their parent (lineage.go). The facts
+// of the format are those of formats.md §4 and lineage.md §3.
 package codex
 
 import (
@@ -24,13 +24,14 @@ const (
 	label   = "Codex"
 )
 
-// Reader reads Codex rollouts. Its zero value is ready.
+// Reader reads Codex rollouts. What it keeps only saves work.
 type Reader struct {
-	open *sqlitero.Cache // of the state database
+	open   *sqlitero.Cache // of the state database
+	titles *titleCache
 }
 
 // New returns the reader of Codex rollouts.
-func New() transcript.Reader { return Reader{open: &sqlitero.Cache{}} }
+func New() transcript.Reader { return Reader{open: &sqlitero.Cache{}, titles: &titleCache{}} }
 
 // Agent implements transcript.Reader.
 func (Reader) Agent() transcript.Agent { return transcript.Agent{ID: agentID, Label: label} }

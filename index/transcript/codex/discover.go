@@ -7,10 +7,12 @@ import (
 	"hash/fnv"
 	"io"
 	"io/fs"
+	"maps"
 	"math"
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/klauspost/compress/zstd"
@@ -43,7 +45,7 @@ func (rd Reader) Discover(ctx context.Context, env transcript.Env, root transcri
 	var all []rollout
 	copies := map[string]int{}
 	for _, dir := range dirs {
-		err := transcript.Walk(ctx, dir, depth, func(path string, info fs.FileInfo) error {
+		err := root.Walk(ctx, dir, depth, func(path string, info fs.FileInfo) error {
 			r, ok := asRollout(path, info)
 			if ok {
 				all = append(all, r)
@@ -61,14 +63,19 @@ func (rd Reader) Discover(ctx context.Context, env transcript.Env, root transcri
 	if len(all) == 0 {
 		return nil
 	}
-	known := readNames(ctx, rd.open, env, home, report)
+	var ids []string
+	if root.Only != "" && len(copies) <= fewThreads {
+		ids = slices.Collect(maps.Keys(copies))
+	}
+	known := rd.names(ctx, env, home, ids, report)
 	for _, r := range all {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		if r.zst && !r.exact && copies[r.id] > 1 {
+		if r.zst && !r.exact && (copies[r.id] > 1 || root.Only != "") {
 			// Only a thread with several files needs the true length, to
-			// tell which of them is longer.
+			// tell which of them is longer. There may be more than are looked
+			// at here.
 			if n, err := plainSize(ctx, r.path); err == nil {
 				r.size = n
 			}

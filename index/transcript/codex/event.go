@@ -65,7 +65,7 @@ func (s *session) event(ev *transcript.Event, p jsonv.Value) error {
 	case "web_search_end":
 		ev.Type, ev.Role = transcript.TypeToolCall, transcript.RoleAssistant
 		query := p.Get("query")
-		toolargs.AddTo(ev, "web_search", s.Dir, query)
+		toolargs.AddCall(ev, "web_search", s.Dir, query)
 		return s.unlessTwin(ev, twinKey(keySearch, query.Str()))
 	case "view_image_tool_call":
 		a := toolargs.Args{Dir: s.Dir}
@@ -125,7 +125,7 @@ func (s *session) mcpEnd(ev *transcript.Event, p jsonv.Value) {
 		return
 	}
 	name := transcript.CleanWord(f[1].Get("server").Str() + "__" + f[1].Get("tool").Str())
-	toolargs.AddTo(ev, name, s.Dir, f[1].Get("arguments"))
+	toolargs.AddCall(ev, name, s.Dir, f[1].Get("arguments"))
 	if bad := f[2].Get("Err"); bad.Exists() {
 		ev.Failed = true
 		ev.AddText(transcript.Output, bad.Str())

@@ -46,28 +46,32 @@ func shorten(s string) string {
 	return strings.ToValidUTF8(s, "")
 }
 
-// readNames collects the titles that Codex keeps beside the rollouts. What
-// cannot be read is reported; the rollouts are readable without.
-func readNames(ctx context.Context, open *sqlitero.Cache, env transcript.Env, home string, report func(string, error)) map[string]names {
-	out := map[string]names{}
-	index := filepath.Join(home, "session_index.jsonl")
-	if err := readIndex(ctx, index, out); err != nil && !errors.Is(err, fs.ErrNotExist) {
+// indexFile lists the threads that were named.
+const indexFile = "session_index.jsonl"
+
+// names collects the titles that Codex keeps beside the rollouts: all, or those
+// of the threads with the given ids and perhaps of others. What cannot be read
+// is reported; the rollouts are readable without.
+func (rd Reader) names(ctx context.Context, env transcript.Env, home string, ids []string, report func(string, error)) map[string]names {
+	out, whole := map[string]names{}, true
+	index := filepath.Join(home, indexFile)
+	if err := rd.titles.index(ctx, index, out); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		report(index, err)
+		whole = false
 	}
 	if db := stateDB(env, home); db != "" {
-		if err := readStateDB(ctx, open, db, out); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		if err := readStateDB(ctx, rd.open, db, ids, out); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			report(db, err)
+			whole = false
 		}
+	}
+	if ids == nil && whole {
+		rd.titles.keep(home, out)
 	}
 	return out
 }
 
-func readIndex(ctx context.Context, path string, out map[string]names) error {
-	f, err := transcript.OpenFile(path)
-	if err != nil {
-		return err
-	}
-	defer f.Close()
+func readIndex(ctx context.Context, f *transcript.File, out map[string]names) error {
 	lines := transcript.NewLines(f, 0, f.Size)
 	for {
 		rec, err := lines.Next(ctx)
@@ -137,7 +141,7 @@ func configuredSQLiteHome(env transcript.Env, home string) string {
 	return c.Dir
 }
 
-func readStateDB(ctx context.Context, open *sqlitero.Cache, path string, out map[string]names) error {
+func readStateDB(ctx context.Context, open *sqlitero.Cache, path string, ids []string, out map[string]names) error {
 	if info, err := os.Stat(path); err != nil || info.Size() == 0 {
 		return err
 	}
@@ -157,7 +161,14 @@ func readStateDB(ctx context.Context, open *sqlitero.Cache, path string, out map
 	if cols["first_user_message"] {
 		where = " AND title <> coalesce(first_user_message, '')"
 	}
-	rows, err := db.Query(ctx, "SELECT CAST(id AS TEXT), substr(CAST(title AS TEXT), 1, ?) FROM threads WHERE id IS NOT NULL AND title IS NOT NULL AND title <> ''"+where, titleBytes)
+	args := []any{titleBytes}
+	if ids != nil {
+		where += " AND id IN (" + strings.TrimSuffix(strings.Repeat("?,", 2*len(ids)), ",") + ")"
+		for _, id := range ids {
+			args = append(args, id, strings.ToUpper(id))
+		}
+	}
+	rows, err := db.Query(ctx, "SELECT CAST(id AS TEXT), substr(CAST(title AS TEXT), 1, ?) FROM threads WHERE id IS NOT NULL AND title IS NOT NULL AND title <> ''"+where, args...)
 	if err != nil {
 		return fmt.Errorf("read titles: %w", err)
 	}

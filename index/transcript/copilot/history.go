@@ -84,7 +84,7 @@ func chatMessage(h *transcript.Header, names map[string]string, v jsonv.Value) *
 		h.OfferTitle(text, transcript.TitleReply)
 		v.Get("tool_calls").Elems(func(_ int, c jsonv.Value) bool {
 			name := c.Get("function", "name").Str()
-			toolargs.AddTo(e, name, h.CWD, c.Get("function", "arguments"))
+			toolargs.AddCall(e, name, h.CWD, c.Get("function", "arguments"))
 			if len(names) < maxNames {
 				names[c.Get("id").Str()] = name
 			}

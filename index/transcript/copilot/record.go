@@ -199,7 +199,7 @@ func (fd *fold) toolCall(i int, id, name string, args jsonv.Value, e *transcript
 		ID: id, Name: short(name), Session: i, Event: short(e.ID),
 		Title: transcript.CleanTitle(args.Get("description").Str()),
 	})
-	toolargs.AddTo(e, name, fd.CWD, args)
+	toolargs.AddCall(e, name, fd.CWD, args)
 }
 
 func short(s string) string {

@@ -69,7 +69,7 @@ func (l *log) toolCall(d jsonv.Value, e *transcript.Event) {
 			l.Calls[id] = name
 		}
 	}
-	toolargs.AddTo(e, name, l.Header.CWD, d.Get("arguments"))
+	toolargs.AddCall(e, name, l.Header.CWD, d.Get("arguments"))
 }
 
 // toolResult reads what a tool returned. One that replaces an earlier one is

@@ -213,7 +213,7 @@ func (c *chat) tool(t jsonv.Value, e *transcript.Event) {
 			return c.h.CWD == ""
 		})
 	}
-	toolargs.AddTo(e, name, c.h.CWD, args)
+	toolargs.AddCall(e, name, c.h.CWD, args)
 	switch t.Get("status").Str() {
 	case "error", "cancelled":
 		e.Failed = true

@@ -82,10 +82,7 @@ type hint struct {
 // Discover lists the chats of every project folder below a root. A configured
 // root may be a home folder, a .gemini folder or its tmp folder.
 func (reader) Discover(ctx context.Context, env transcript.Env, root transcript.Root, yield func(transcript.Source) error, report func(string, error)) error {
-	tmp := root.Path
-	if root.Kind == kindExtra {
-		tmp = transcript.FirstFolder(root.Path, filepath.Join(".gemini", "tmp"), "tmp")
-	}
+	tmp := chatsFolder(root)
 	entries, err := os.ReadDir(tmp)
 	if err != nil {
 		return fmt.Errorf("list Gemini projects: %w", err)
@@ -96,9 +93,14 @@ func (reader) Discover(ctx context.Context, env transcript.Env, root transcript.
 			names = append(names, e.Name())
 		}
 	}
-	w := walk{root: root.Path, seen: transcript.Seen{}, yield: yield, report: report}
+	w := walk{root: root, seen: transcript.Seen{}, yield: yield, report: report}
+	// A project may be told by the hash of a path that another's file names, so
+	// the maps are read whole even when one of them changed.
 	known := knownProjects(filepath.Dir(tmp), tmp, names)
 	for _, name := range names {
+		if dir := filepath.Join(tmp, name); root.Only != "" && !transcript.Within(dir, root.Only) && !transcript.Within(root.Only, dir) {
+			continue
+		}
 		h := hint{CWD: known.resolve(name)}
 		if isHash(name) {
 			h.Hash = name
@@ -110,8 +112,16 @@ func (reader) Discover(ctx context.Context, env transcript.Env, root transcript.
 	return nil
 }
 
+// chatsFolder is the folder of projects below a root.
+func chatsFolder(root transcript.Root) string {
+	if root.Kind == kindExtra {
+		return transcript.FirstFolder(root.Path, filepath.Join(".gemini", "tmp"), "tmp")
+	}
+	return root.Path
+}
+
 type walk struct {
-	root   string
+	root   transcript.Root
 	seen   transcript.Seen
 	yield  func(transcript.Source) error
 	report func(string, error)
@@ -129,7 +139,7 @@ func (w *walk) chats(ctx context.Context, dir string, h hint, deeper bool) error
 	}
 	var entries []fs.DirEntry
 	if err == nil {
-		entries, err = os.ReadDir(dir)
+		entries, err = w.root.ReadDir(dir)
 	}
 	if err != nil {
 		// Most folders below tmp belong to other features and have no chats.
@@ -191,7 +201,7 @@ func (w *walk) file(path string, info fs.FileInfo, h hint) error {
 		return fmt.Errorf("list Gemini chats: %w", err)
 	}
 	return w.yield(transcript.Source{
-		Agent: agentID, Path: path, Root: w.root, SessionID: id, Class: class, Size: info.Size(), ModTime: info.ModTime(),
+		Agent: agentID, Path: path, Root: w.root.Path, SessionID: id, Class: class, Size: info.Size(), ModTime: info.ModTime(),
 		// The maps of projects change with every new project; only what they
 		// say about this one makes the chat read differently.
 		Signature: transcript.Signature(info) + "|" + h.CWD,

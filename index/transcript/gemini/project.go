@@ -37,7 +37,7 @@ func knownProjects(gemini, tmp string, names []string) projects {
 		return true
 	})
 	for _, name := range names {
-		p.add(name, strings.TrimSpace(string(transcript.ReadSmall(filepath.Join(tmp, name, ".project_root"), 4096))))
+		p.add(name, strings.TrimSpace(string(transcript.ReadSmall(filepath.Join(tmp, name, rootFile), 4096))))
 	}
 	return p
 }

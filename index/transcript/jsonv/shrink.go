@@ -387,12 +387,6 @@ func safeStart(t []byte) int {
 	return len(t)
 }
 
-// Blob reports whether text of at least 512 bytes is base64 or a data URL, by
-// its start, as a Shrinker decides it.
-func Blob(text string) bool {
-	return len(text) >= blobProbe && isBlob([]byte(text[:blobProbe]))
-}
-
 // isBlob reports whether the start of a string looks like base64 or a data
 // URL rather than like text: no white space, hardly any punctuation.
 func isBlob(b []byte) bool {

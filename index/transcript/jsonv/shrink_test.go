@@ -97,8 +97,8 @@ func TestShrinkDropsBlobs(t *testing.T) {
 		if !Valid(v) || string(v.Get("b")) != "1" {
 			t.Errorf("%s: %.80s is no longer whole", c.name, out)
 		}
-		if kept := len(out) < len(in)/2; kept != c.blob || (s.Cut() > 0) != c.blob || Blob(c.text) != c.blob {
-			t.Errorf("%s: %d of %d bytes kept, cut %d, Blob %v", c.name, len(out), len(in), s.Cut(), Blob(c.text))
+		if kept := len(out) < len(in)/2; kept != c.blob || (s.Cut() > 0) != c.blob {
+			t.Errorf("%s: %d of %d bytes kept, cut %d", c.name, len(out), len(in), s.Cut())
 		}
 	}
 }

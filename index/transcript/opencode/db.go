@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"hash/fnv"
 	"io/fs"
+	"slices"
 	"sort"
 	"time"
 
@@ -34,6 +35,7 @@ var errMoving = errors.New("the database is being written to")
 // mark is what tells one state of a session from another.
 type mark struct {
 	session         string
+	written         int64 // of the session itself, ms
 	updated         int64 // of the session and its project, ms
 	own             uint64
 	counts          [3]int64 // messages, parts, session_message rows
@@ -46,13 +48,14 @@ func (m *mark) signature() string {
 	return fmt.Sprintf("db:%d:%x:%d:%d:%d:%d:%d:%d:%v", m.updated, m.own, m.counts[0], m.times[0], m.counts[1], m.times[1], m.counts[2], m.times[2], m.partTimesLooked)
 }
 
-// discoverDB yields a source for each session of a database. The watermarks
-// are read with one query per table, not one per session.
-func discoverDB(ctx context.Context, open *sqlitero.Cache, root, path string, yield func(transcript.Source) error) error {
+// discoverDB yields a source for each session of a database, or for those of
+// the last days only. The watermarks are read with one query per table, not one
+// per session.
+func discoverDB(ctx context.Context, open *sqlitero.Cache, root, path string, recent bool, yield func(transcript.Source) error) error {
 	var marks []*mark
 	err := errMoving
 	for try := 0; try < openTries && errors.Is(err, errMoving); try++ {
-		marks, err = readMarks(ctx, open, path)
+		marks, err = readMarks(ctx, open, path, recent)
 	}
 	if err != nil {
 		return err
@@ -73,7 +76,7 @@ func discoverDB(ctx context.Context, open *sqlitero.Cache, root, path string, yi
 	return nil
 }
 
-func readMarks(ctx context.Context, open *sqlitero.Cache, path string) ([]*mark, error) {
+func readMarks(ctx context.Context, open *sqlitero.Cache, path string, recent bool) ([]*mark, error) {
 	db, err := open.Open(ctx, path)
 	if err != nil {
 		return nil, err
@@ -107,7 +110,7 @@ func readMarks(ctx context.Context, open *sqlitero.Cache, path string) ([]*mark,
 			h.Write([]byte(s))
 			h.Write([]byte{0})
 		}
-		m := &mark{session: string(id), updated: int64(max(updated.Float64, project.Float64)), own: h.Sum64()}
+		m := &mark{session: string(id), written: int64(updated.Float64), updated: int64(max(updated.Float64, project.Float64)), own: h.Sum64()}
 		marks[m.session] = m
 		order = append(order, m)
 		newest = max(newest, int64(updated.Float64))
@@ -122,17 +125,23 @@ func readMarks(ctx context.Context, open *sqlitero.Cache, path string) ([]*mark,
 		return nil, fmt.Errorf("look at size: %w", err)
 	}
 	small := pages*pageSize <= fullScan
-	if err := addMarks(ctx, db, sc.message, "message", 0, marks, "", false); err != nil {
+	since := newest - recentDays.Milliseconds()
+	all, late := "", fmt.Sprintf("WHERE session_id IN (SELECT id FROM session WHERE time_updated >= %d)", since)
+	if recent = recent && sc.session["time_updated"]; recent {
+		// The marks of those that are left are the same as with all.
+		order = slices.DeleteFunc(order, func(m *mark) bool { return m.written < since })
+		all = late
+	}
+	if err := addMarks(ctx, db, sc.message, "message", 0, marks, all, false); err != nil {
 		return nil, err
 	}
-	if err := addMarks(ctx, db, sc.next, "session_message", 2, marks, "", false); err != nil {
+	if err := addMarks(ctx, db, sc.next, "session_message", 2, marks, all, false); err != nil {
 		return nil, err
 	}
-	if small {
-		err = addMarks(ctx, db, sc.part, "part", 1, marks, "", true)
+	if small || recent {
+		err = addMarks(ctx, db, sc.part, "part", 1, marks, all, true)
 	} else if err = addMarks(ctx, db, sc.part.without("time_updated"), "part", 1, marks, "", false); err == nil && sc.session["time_updated"] {
-		since := newest - recentDays.Milliseconds()
-		err = addMarks(ctx, db, sc.part, "part", 1, marks, fmt.Sprintf("WHERE session_id IN (SELECT id FROM session WHERE time_updated >= %d)", since), true)
+		err = addMarks(ctx, db, sc.part, "part", 1, marks, late, true)
 	}
 	if err != nil {
 		return nil, err

@@ -70,21 +70,21 @@ func (reader) Roots(env transcript.Env) []transcript.Root {
 // channels have their own), then of the trees. It looks at no part file: they
 // are nine tenths of a store's files.
 func (rd reader) Discover(ctx context.Context, env transcript.Env, root transcript.Root, yield func(transcript.Source) error, report func(string, error)) error {
-	entries, err := os.ReadDir(root.Path)
+	entries, err := root.ReadDir(root.Path)
 	if err != nil {
 		return fmt.Errorf("look for OpenCode's sessions: %w", err)
 	}
 	seen := transcript.Seen{}
 	for _, e := range entries {
 		path := filepath.Join(root.Path, e.Name())
-		if ok, _ := filepath.Match("opencode*.db", e.Name()); !ok {
+		if !isDatabase(e.Name()) {
 			continue
 		}
 		info, err := os.Stat(path)
 		if err != nil || !info.Mode().IsRegular() || !seen.First(path, info) {
 			continue
 		}
-		if err := discoverDB(ctx, rd.open, root.Path, path, yield); err != nil {
+		if err := discoverDB(ctx, rd.open, root.Path, path, false, yield); err != nil {
 			var stop *stopped
 			if errors.As(err, &stop) {
 				return stop.err
@@ -95,11 +95,16 @@ func (rd reader) Discover(ctx context.Context, env transcript.Env, root transcri
 			report(path, err)
 		}
 	}
-	w := &walk{ctx: ctx, root: root.Path, yield: yield, report: report, seen: seen}
+	w := &walk{ctx: ctx, root: root, yield: yield, report: report, seen: seen}
 	if err := w.tree(); err != nil {
 		return err
 	}
 	return w.oldTrees()
+}
+
+func isDatabase(name string) bool {
+	ok, _ := filepath.Match("opencode*.db", name)
+	return ok
 }
 
 // stopped wraps an error of yield, to tell it from trouble with a store.

@@ -60,7 +60,7 @@ func (b *builder) toolEvent(c *toolCall, raw, message, part string, at time.Time
 			break
 		}
 	}
-	toolargs.AddTo(e, c.name, b.h.CWD, c.input)
+	toolargs.AddCall(e, c.name, b.h.CWD, c.input)
 	e.AddText(transcript.Output, c.output)
 	exit, hasExit := c.meta.Get("exit").Float()
 	e.Failed = c.failed || c.status == "error" || c.name == "invalid" || hasExit && exit != 0 ||

@@ -29,7 +29,7 @@ const (
 // walk is one discovery of the trees below a data folder.
 type walk struct {
 	ctx    context.Context
-	root   string
+	root   transcript.Root
 	yield  func(transcript.Source) error
 	report func(string, error)
 	seen   transcript.Seen
@@ -37,7 +37,7 @@ type walk struct {
 
 // tree yields storage/session/<project>/ses_*.json.
 func (w *walk) tree() error {
-	storage := filepath.Join(w.root, "storage")
+	storage := filepath.Join(w.root.Path, "storage")
 	for _, project := range w.folders(filepath.Join(storage, "session")) {
 		l := layout{messages: filepath.Join(storage, "message"), parts: filepath.Join(storage, "part")}
 		if err := w.sessions(project, l, classTree); err != nil {
@@ -49,7 +49,7 @@ func (w *walk) tree() error {
 
 // oldTrees yields project/<name>/storage/session/info/ses_*.json.
 func (w *walk) oldTrees() error {
-	for _, project := range w.folders(filepath.Join(w.root, "project")) {
+	for _, project := range w.folders(filepath.Join(w.root.Path, "project")) {
 		info := filepath.Join(project, "storage", "session", "info")
 		if err := w.sessions(info, layoutOf(filepath.Join(info, "x")), classOldTree); err != nil {
 			return err
@@ -60,7 +60,7 @@ func (w *walk) oldTrees() error {
 
 // folders lists the folders in dir, links to folders included, each once.
 func (w *walk) folders(dir string) []string {
-	entries, err := os.ReadDir(dir)
+	entries, err := w.root.ReadDir(dir)
 	if err != nil {
 		if !missing(err) {
 			w.report(dir, err)
@@ -80,7 +80,7 @@ func (w *walk) folders(dir string) []string {
 }
 
 func (w *walk) sessions(dir string, l layout, class int) error {
-	entries, err := os.ReadDir(dir)
+	entries, err := w.root.ReadDir(dir)
 	if err != nil {
 		if !missing(err) {
 			w.report(dir, err)
@@ -115,7 +115,7 @@ func (w *walk) sessions(dir string, l layout, class int) error {
 			newest = names[len(names)-1]
 		}
 		err = w.yield(transcript.Source{
-			Agent: "opencode", Path: path, Root: w.root, SessionID: id, Class: class, Size: info.Size(), ModTime: info.ModTime(),
+			Agent: "opencode", Path: path, Root: w.root.Path, SessionID: id, Class: class, Size: info.Size(), ModTime: info.ModTime(),
 			Signature: transcript.Signature(info, messages, filepath.Join(messages, newest+".json"), l.partDir(id, newest)),
 		})
 		if err != nil {

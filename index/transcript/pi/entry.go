@@ -185,7 +185,7 @@ func (s *session) assistant(ev *transcript.Event, m jsonv.Value) {
 			thought = true
 		case "toolCall":
 			called = true
-			toolargs.AddTo(ev, transcript.CleanWord(b.Get("name").Str()), s.Header.CWD, b.Get("arguments"))
+			toolargs.AddCall(ev, transcript.CleanWord(b.Get("name").Str()), s.Header.CWD, b.Get("arguments"))
 		default:
 			said = ev.AddText(transcript.Prose, text) || said
 		}

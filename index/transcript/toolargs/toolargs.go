@@ -28,9 +28,9 @@ type Args struct {
 	base  string // what relative paths start from
 }
 
-// AddTo gives an event a call: tool, text and files. An input that is a string
-// with JSON inside (function call arguments) is opened.
-func AddTo(e *transcript.Event, tool, dir string, input jsonv.Value) {
+// AddCall gives an event a call: tool, text and files. An input that is a
+// string with JSON inside (function call arguments) is opened.
+func AddCall(e *transcript.Event, tool, dir string, input jsonv.Value) {
 	a := Args{Tool: tool, Dir: dir}
 	a.Add("", input)
 	a.AddTo(e)

@@ -76,11 +76,11 @@ func TestFiles(t *testing.T) {
 	}
 }
 
-func TestAddTo(t *testing.T) {
+func TestAddCall(t *testing.T) {
 	var e transcript.Event
-	toolargs.AddTo(&e, "read", "/w", jsonv.Value(`{"path":"a.go"}`))
-	toolargs.AddTo(&e, "edit", "/w", jsonv.Value(`{"path":"a.go","oldText":"x"}`))
-	toolargs.AddTo(&e, "", "/w", jsonv.Value(`null`))
+	toolargs.AddCall(&e, "read", "/w", jsonv.Value(`{"path":"a.go"}`))
+	toolargs.AddCall(&e, "edit", "/w", jsonv.Value(`{"path":"a.go","oldText":"x"}`))
+	toolargs.AddCall(&e, "", "/w", jsonv.Value(`null`))
 	want := []transcript.Part{{Kind: transcript.Call, Text: "read\na.go"}, {Kind: transcript.Call, Text: "edit\na.go\nx"}}
 	if !slices.Equal(e.Tools, []string{"read", "edit"}) || !slices.Equal(e.Files, []string{"/w/a.go"}) || !slices.Equal(e.Parts, want) {
 		t.Errorf("%q, %q, %+v", e.Tools, e.Files, e.Parts)

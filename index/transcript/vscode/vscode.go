@@ -53,7 +53,7 @@ func (reader) ResumeArgs(string) []string { return nil }
 // Discover lists the chats of one User folder. A configured root may be a home
 // folder, a user data folder, its User folder, or a folder of chats.
 func (reader) Discover(ctx context.Context, env transcript.Env, root transcript.Root, yield func(transcript.Source) error, report func(string, error)) error {
-	w := &walk{ctx: ctx, root: root.Path, seen: transcript.Seen{}, yield: yield, report: report}
+	w := &walk{ctx: ctx, root: root, seen: transcript.Seen{}, yield: yield, report: report}
 	if root.Kind != kindExtra {
 		return w.user(root.Path)
 	}
@@ -75,7 +75,7 @@ func (reader) Discover(ctx context.Context, env transcript.Env, root transcript.
 
 type walk struct {
 	ctx    context.Context
-	root   string
+	root   transcript.Root
 	seen   transcript.Seen
 	found  bool // one of the known folders exists
 	yield  func(transcript.Source) error
@@ -85,7 +85,7 @@ type walk struct {
 // user lists a User folder and its profiles. Its error is fs.ErrNotExist only
 // when the folder itself is missing.
 func (w *walk) user(dir string) error {
-	entries, err := os.ReadDir(dir)
+	entries, err := w.root.ReadDir(dir)
 	if err != nil {
 		return fmt.Errorf("list VS Code chats: %w", err)
 	}
@@ -116,7 +116,7 @@ func (w *walk) user(dir string) error {
 
 // list names the entries of a folder that may be missing.
 func (w *walk) list(dir string) []string {
-	entries, err := os.ReadDir(dir)
+	entries, err := w.root.ReadDir(dir)
 	if err != nil {
 		if !errors.Is(err, fs.ErrNotExist) {
 			w.report(dir, err)
@@ -147,7 +147,7 @@ func (w *walk) workspaces(dir string) error {
 			switch {
 			case sub == "chatSessions":
 				f = w.chats
-			case strings.EqualFold(sub, "GitHub.copilot-chat"):
+			case strings.EqualFold(sub, chatExtension):
 				sub, f = filepath.Join(sub, "transcripts"), w.transcripts
 			default:
 				continue
@@ -174,7 +174,7 @@ func (w *walk) global(dir string) error {
 		switch {
 		case sub == "emptyWindowChatSessions", sub == "transferredChatSessions":
 			err = w.chats(filepath.Join(dir, sub), h)
-		case strings.EqualFold(sub, "GitHub.copilot-chat"):
+		case strings.EqualFold(sub, chatExtension):
 			err = w.transcripts(filepath.Join(dir, sub, "transcripts"), h)
 		}
 		if err != nil {
@@ -236,7 +236,7 @@ func (w *walk) files(dir string, h hint, class func(ext string) int) error {
 			c = classEmpty
 		}
 		if err := w.yield(transcript.Source{
-			Agent: agentID, Path: path, Root: w.root, SessionID: strings.TrimSuffix(name, ext), Class: c,
+			Agent: agentID, Path: path, Root: w.root.Path, SessionID: strings.TrimSuffix(name, ext), Class: c,
 			Size: info.Size(), ModTime: info.ModTime(),
 			Signature: transcript.Signature(info) + "|" + strings.Join(h.Folders, "|") + "|" + h.Remote,
 			Hint:      string(b),

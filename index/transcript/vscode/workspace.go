@@ -24,7 +24,7 @@ const maxConfig = 1 << 20
 // workspaceHint reads workspaceStorage/<hash>/workspace.json.
 func workspaceHint(dir string) hint {
 	h := hint{Store: filepath.Join(dir, "state.vscdb")}
-	v := jsonv.Parse(transcript.ReadSmall(filepath.Join(dir, "workspace.json"), maxConfig))
+	v := jsonv.Parse(transcript.ReadSmall(filepath.Join(dir, workspaceFile), maxConfig))
 	if uri := v.Get("folder").Str(); uri != "" {
 		h.addFolder(uri)
 		return h
