@@ -149,7 +149,9 @@ func (p *pass) readBatch(ctx context.Context, list []*due) error {
 // before is kept.
 func (p *pass) readOne(ctx context.Context, d *due) error {
 	var a *attempt
-	for _, anew := range []bool{p.cfg.Full || d.known == nil, true} {
+	// What changed without growing was not appended to.
+	grew := d.known != nil && d.known.size != d.Size
+	for _, anew := range []bool{p.cfg.Full || !grew, true} {
 		err := p.update(ctx, func(t *store.Tx) error {
 			a = &attempt{p: p, t: t, d: d}
 			var prev *transcript.Checkpoint

@@ -1,8 +1,9 @@
 package transcript
 
 import (
+	"crypto/sha256"
+	"encoding/binary"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"hash/fnv"
 	"io"
@@ -10,9 +11,14 @@ import (
 	"os"
 )
 
-// hashSpan is how many bytes at the head, and before the offset, must be
-// unchanged for a file to be read on (formats.md §2.5).
-const hashSpan = 4096
+// What must be unchanged for a file to be read on (formats.md §2.5): everything
+// before the offset up to wholeSpan bytes, as agents also rewrite in place and
+// then append; beyond that hashSpan bytes at the head and before the offset,
+// since reading a large file again for each line appended costs too much.
+const (
+	hashSpan  = 4096
+	wholeSpan = 4 << 20
+)
 
 // File is a transcript file opened for reading, with the size it had then.
 type File struct {
@@ -107,11 +113,23 @@ func (f *File) continues(prev *Checkpoint) bool {
 	return err == nil && head == prev.Head && tail == prev.Tail
 }
 
-// Mark fills the checkpoint's offset and hashes.
+// Mark fills the checkpoint's offset and hashes. Those of a file that was
+// changed while it was read may be of other bytes than were read: they are left
+// out, and then nothing continues. A large one is trusted to have grown, or it
+// might never be caught up with.
 func (f *File) Mark(c *Checkpoint, offset int64) error {
 	head, tail, err := f.hashes(offset)
 	if err != nil {
 		return err
+	}
+	if offset <= wholeSpan {
+		info, err := f.Stat()
+		if err != nil {
+			return fmt.Errorf("look at transcript: %w", err)
+		}
+		if Signature(info) != Signature(f.Info) {
+			head, tail = 0, 0
+		}
 	}
 	c.Offset, c.Head, c.Tail = offset, head, tail
 	return nil
@@ -119,17 +137,18 @@ func (f *File) Mark(c *Checkpoint, offset int64) error {
 
 func (f *File) hashes(offset int64) (head, tail uint64, err error) {
 	sum := func(from, n int64) (uint64, error) {
-		b := make([]byte, n)
-		if _, err := f.ReadAt(b, from); err != nil && !errors.Is(err, io.EOF) {
+		h := sha256.New() // in hardware: a third of what FNV takes
+		if _, err := io.Copy(h, io.NewSectionReader(f, from, n)); err != nil {
 			return 0, fmt.Errorf("check what was read before: %w", err)
 		}
-		h := fnv.New64a()
-		h.Write(b)
-		return h.Sum64(), nil
+		return binary.BigEndian.Uint64(h.Sum(nil)), nil
 	}
 	n := min(offset, hashSpan)
 	if head, err = sum(0, n); err != nil {
 		return 0, 0, err
+	}
+	if offset <= wholeSpan {
+		n = offset
 	}
 	if tail, err = sum(offset-n, n); err != nil {
 		return 0, 0, err

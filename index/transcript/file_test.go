@@ -65,6 +65,7 @@ func TestResume(t *testing.T) {
 	}{
 		{"unchanged", old, true}, {"grown", old + "more", true}, {"truncated", old[:500], false}, {"truncated and grown again", old[:500] + strings.Repeat("x", 40000), false},
 		{"head rewritten", edit(10, "XXXX"), false}, {"end rewritten", edit(len(old)-30, "XXXX"), false}, {"emptied", "", false},
+		{"middle rewritten", edit(len(old)/2, "XXXX"), false}, {"middle rewritten and grown", edit(len(old)/2, "XXXX") + "more", false},
 	} {
 		write(t, path, c.now)
 		if _, got := openFile(t, path).Resume(cp, 1, takes); got != c.want {
@@ -87,6 +88,22 @@ func TestResume(t *testing.T) {
 	now, ok := f.Resume(cp, 1, func(state []byte) bool { return string(state) == "{}" })
 	if want := (&Checkpoint{Version: 1, Offset: cp.Offset, Bad: 2, Partial: "some"}); !ok || !reflect.DeepEqual(now, want) {
 		t.Errorf("resumed at %+v, want %+v", now, want)
+	}
+}
+
+// What is marked after the file changed under the reading may be of other bytes
+// than were read.
+func TestMarkOfAChangedFile(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "a.jsonl")
+	write(t, path, "old\n")
+	f := openFile(t, path)
+	write(t, path, "new\nmore\n")
+	cp := &Checkpoint{Version: 1, State: []byte("{}")}
+	if err := f.Mark(cp, 4); err != nil {
+		t.Fatal(err)
+	}
+	if _, ok := openFile(t, path).Resume(cp, 1, func([]byte) bool { return true }); ok {
+		t.Error("continued")
 	}
 }
 
