@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"sync"
 	"time"
 
@@ -14,7 +16,8 @@ import (
 
 // run is one pass, from being asked for to its end.
 type run struct {
-	full   bool
+	full   bool            // reads everything anew
+	paths  map[string]bool // what changed; nil looks at everything
 	begun  bool          // it looks at the disk already; guarded by passes.mu
 	opened chan struct{} // closed once there is an index to search
 	done   chan struct{} // closed at the end
@@ -22,6 +25,25 @@ type run struct {
 
 	openOnce sync.Once
 }
+
+// widen makes a run that has not begun also do what is asked. The lock is held.
+func (r *run) widen(full bool, paths []string) {
+	r.full = r.full || full
+	switch {
+	case r.full || paths == nil:
+		r.paths = nil
+	case r.paths != nil:
+		for _, p := range paths {
+			r.paths[p] = true
+		}
+		if len(r.paths) > maxTargets {
+			r.paths = nil
+		}
+	}
+}
+
+// maxTargets is how many changed paths are looked at one by one.
+const maxTargets = 4096
 
 func (r *run) open() { r.openOnce.Do(func() { close(r.opened) }) }
 
@@ -39,18 +61,26 @@ type passes struct {
 	closed  bool
 }
 
-// request asks for a pass that begins after this call.
-func (s *Service) request(full bool) *run {
+// request asks for a pass over everything that begins after this call.
+func (s *Service) request(full bool) *run { return s.ask(full, nil) }
+
+// ask asks for a pass that begins after this call: over everything, or, if
+// paths is not nil, over what changed there.
+func (s *Service) ask(full bool, paths []string) *run {
 	p := &s.passes
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for _, r := range []*run{p.current, p.next} {
 		if r != nil && !r.begun {
-			r.full = r.full || full
+			r.widen(full, paths)
 			return r
 		}
 	}
-	r := &run{full: full, opened: make(chan struct{}), done: make(chan struct{})}
+	r := &run{opened: make(chan struct{}), done: make(chan struct{})}
+	if paths != nil {
+		r.paths = map[string]bool{}
+	}
+	r.widen(full, paths)
 	switch {
 	case p.closed:
 		r.err = errClosed
@@ -73,17 +103,20 @@ func (s *Service) runPasses() {
 		p.cancel = cancel
 		p.mu.Unlock()
 
-		s.watch.began()
-		s.wake.all()
+		targeted := r.targeted(p)
+		s.watch.began(!targeted)
+		if !targeted {
+			s.wake.all()
+		}
 		result, err := s.pass(ctx, r)
 		if cause := context.Cause(ctx); err != nil && cause != nil {
 			err = cause
 		}
 		cancel(nil)
-		if err != nil && !errors.Is(err, errInterrupted) && !errors.Is(err, errClosed) {
+		if err != nil && !errors.Is(err, errInterrupted) && s.ctx.Err() == nil {
 			s.log.Error().Err(err).Msg("the pass over the transcripts was stopped")
 		}
-		s.watch.ended(s.now(), result, err)
+		s.watch.ended(err)
 
 		p.mu.Lock()
 		p.current, p.next = p.next, nil
@@ -91,7 +124,12 @@ func (s *Service) runPasses() {
 		p.mu.Unlock()
 		r.err = err
 		close(r.done)
-		s.wake.all()
+		if err == nil {
+			s.follower.passed(result)
+		}
+		if !targeted || err != nil || result.Changed() {
+			s.wake.all()
+		}
 		if !more {
 			return
 		}
@@ -203,13 +241,25 @@ func (s *Service) passOnce(ctx context.Context, r *run, cfg reconcile.Config) (*
 		return nil, err
 	}
 	r.open()
+	text, err := w.Noted(ctx, reportNote)
+	if err != nil {
+		return nil, errors.Join(err, w.Close())
+	}
+	last := readReport(text)
 	s.passes.mu.Lock()
 	r.begun = true
 	cfg.Full = r.full
+	// An index that was never swept holds only what was looked at.
+	if r.paths != nil && last != nil {
+		cfg.Paths = slices.Sorted(maps.Keys(r.paths))
+	}
 	s.passes.mu.Unlock()
 	s.watch.writes(true)
 	defer s.watch.writes(false)
 	result, err := reconcile.Run(ctx, w, cfg)
+	if err == nil {
+		err = s.keepReport(ctx, w, last, &result)
+	}
 	return &result, errors.Join(err, w.Close())
 }
 
@@ -260,8 +310,9 @@ func (s *Service) passConfig(policy contract.Policy) (reconcile.Config, error) {
 			return nil
 		},
 		Observe: func(at reconcile.Progress) {
-			s.watch.progressed(contract.Progress{BytesDone: at.BytesDone, BytesTotal: at.BytesTotal, FilesDone: at.FilesDone, FilesTotal: at.FilesTotal})
-			s.wake.all()
+			if s.watch.progressed(contract.Progress{BytesDone: at.BytesDone, BytesTotal: at.BytesTotal, FilesDone: at.FilesDone, FilesTotal: at.FilesTotal}) {
+				s.wake.all()
+			}
 		},
 	}
 	if policy.HistoryDays != nil {
