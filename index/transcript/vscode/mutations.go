@@ -142,7 +142,19 @@ func (t *tree) resync(off, end int64) int64 {
 	if end-off > verbatim {
 		return 0
 	}
-	return int64(max(0, bytes.LastIndex(t.value(&node{off: off, end: end}, limits()), []byte(`{"kind":`))))
+	line := t.value(&node{off: off, end: end}, limits())
+	for {
+		const mark = `{"kind":`
+		i := bytes.LastIndex(line, []byte(mark))
+		if i <= 0 {
+			return 0
+		}
+		// The kind of a change is a number; parts of an answer have names.
+		if rest := bytes.TrimLeft(line[i+len(mark):], " "); len(rest) > 0 && rest[0] >= '0' && rest[0] <= '9' {
+			return int64(i)
+		}
+		line = line[:i]
+	}
 }
 
 // record applies one change.

@@ -128,6 +128,7 @@ func TestMutationsThatCannotBeApplied(t *testing.T) {
 		{"cut off in the middle", `{"kind":2,"k":["requests",0,"resp` + "\n", "q|AX", 1, false, false},
 		{"two on one line", strings.TrimSuffix(after, "\n") + strings.TrimSuffix(after, "\n") + "\n", "q|AXXX", 1, false, false},
 		{"cut off and spliced", `{"kind":2,"k":["requests",0,"resp` + after, "q|AXX", 1, false, false},
+		{"cut off and spliced, with parts that have kinds", `{"kind":2,"k":["requests",0,"resp` + `{"kind":2,"k":["requests",0,"response"],"v":[{"value":"Y"},{"kind":"markdownContent","content":{"value":"Z"}}]}` + "\n", "q|AYZX", 1, false, false},
 		{"initial without document", `{"kind":0}` + "\n", "q|AX", 1, false, false},
 	} {
 		s, cp, err := read(t, map[string]string{log: start + c.line + after})
