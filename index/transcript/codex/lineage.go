@@ -96,7 +96,7 @@ func parentTurns(ctx context.Context, src transcript.Source, id string) (ids tur
 		return nil, false, ctx.Err()
 	}
 	// A file that breaks off still told the turns before the break.
-	return ids, err == nil || len(ids) > 0, nil
+	return ids, err == nil && !f.broken() || len(ids) > 0, nil
 }
 
 // measure finds out how much of the file at path is copied. parent is nil when

@@ -47,6 +47,9 @@ func (p *packed) Read(b []byte) (int, error) {
 	return n, err
 }
 
+// broken reports whether reading found the compressed form damaged or cut off.
+func (f *file) broken() bool { return f.zst != nil && f.zst.broken }
+
 // open opens a rollout. When it is not there, its compressed or plain twin is
 // tried: Codex packs cold rollouts at any time.
 func open(path string) (*file, error) {
@@ -100,7 +103,7 @@ func (Reader) Read(ctx context.Context, env transcript.Env, src transcript.Sourc
 	if err := lines.Each(ctx, cp, out.Progress, s.record); err != nil {
 		return nil, err
 	}
-	if f.zst != nil && f.zst.broken {
+	if f.broken() {
 		cp.Torn, cp.Partial = true, "the compressed file is damaged or cut off"
 	}
 	if err := s.finish(); err != nil {
