@@ -6,7 +6,6 @@ import (
 	"database/sql/driver"
 	"errors"
 	"fmt"
-	"os"
 	"time"
 
 	"github.com/mattn/go-sqlite3"
@@ -20,6 +19,14 @@ import (
 func IsFault(err error) bool {
 	var e sqlite3.Error
 	return errors.As(err, &e) || errors.Is(err, sql.ErrConnDone) || errors.Is(err, sql.ErrTxDone) || errors.Is(err, driver.ErrBadConn) || IsDamage(err)
+}
+
+// IsReadOnly reports whether an error says that the database was to be written
+// but cannot be. As long as a process has it open from a time when its folder
+// could not be written to, this is so also when the folder can be.
+func IsReadOnly(err error) bool {
+	var e sqlite3.Error
+	return errors.As(err, &e) && e.Code == sqlite3.ErrReadonly
 }
 
 // Absent maps the sources whose sessions are not all present to their presence.
@@ -44,9 +51,11 @@ func (w *Writer) Absent(ctx context.Context) (map[int64]string, error) {
 	return out, nil
 }
 
-// Folders calls f with the working directory of every session that has one.
+// Folders calls f with the working directory of every session that has one, and
+// with the comparison keys of the folders it worked in.
 func (w *Writer) Folders(ctx context.Context, f func(source int64, cwd string)) error {
-	rows, err := w.db.QueryContext(ctx, `SELECT source, cwd FROM session WHERE cwd IS NOT NULL`)
+	rows, err := w.db.QueryContext(ctx, `SELECT source, cwd FROM session WHERE cwd IS NOT NULL
+		UNION ALL SELECT session.source, place.key FROM place JOIN session ON session.id = place.session`)
 	if err != nil {
 		return fmt.Errorf("list working directories: %w", err)
 	}
@@ -132,30 +141,11 @@ func (r *Reader) Glance(ctx context.Context) (Glance, error) {
 	return g, errors.Join(err, s.Close())
 }
 
-// RemoveAside deletes what SetAside kept.
-func RemoveAside(path string) error {
-	if err := os.Remove(path + asideSuffix); err != nil && !errors.Is(err, os.ErrNotExist) {
-		return fmt.Errorf("delete index set aside: %w", err)
-	}
-	return nil
-}
-
-// Aside is the database that was set aside, "" if there is none.
-func Aside(path string) string {
-	if _, err := os.Stat(path + asideSuffix); err != nil {
-		return ""
-	}
-	return path + asideSuffix
-}
-
 // EngineVersion is the version of SQLite.
 func EngineVersion() string {
 	version, _, _ := sqlite3.Version()
 	return version
 }
-
-// asideSuffix ends the name of a database that was set aside.
-const asideSuffix = ".damaged"
 
 // Check asks SQLite whether the database is whole, and FTS5 whether its tables
 // agree with each other. It reads everything once.
