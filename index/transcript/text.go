@@ -94,6 +94,10 @@ func withoutPayloads(s string) string {
 	}
 }
 
+// Clip returns the first n bytes of s at most, as valid UTF-8: no character is
+// cut through.
+func Clip(s string, n int) string { return strings.ToValidUTF8(s[:min(len(s), n)], "") }
+
 const (
 	maxWord = 400  // bytes of a name that are kept
 	maxPath = 4096 // bytes of the longest path there is
@@ -103,7 +107,7 @@ const (
 // branch, an id) safe to carry: without control bytes and of bounded length.
 func CleanWord(s string) string {
 	if len(s) > maxWord {
-		s = strings.ToValidUTF8(s[:maxWord], "")
+		s = Clip(s, maxWord)
 	}
 	return strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) {

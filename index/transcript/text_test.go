@@ -223,3 +223,39 @@ func TestSawTime(t *testing.T) {
 		t.Errorf("%v … %v", h.CreatedAt, h.UpdatedAt)
 	}
 }
+
+func TestClip(t *testing.T) {
+	for _, c := range []struct {
+		in   string
+		n    int
+		want string
+	}{{"gull", 8, "gull"}, {"gull", 2, "gu"}, {"größe", 3, "gr"}, {"潮汐", 4, "潮"}, {"", 3, ""}, {"a\xffb", 8, "ab"}} {
+		if got := Clip(c.in, c.n); got != c.want {
+			t.Errorf("Clip(%q, %d) = %q, want %q", c.in, c.n, got, c.want)
+		}
+	}
+}
+
+func TestCleanText(t *testing.T) {
+	blob := strings.Repeat("aB3dE5gH", 40)
+	for _, c := range []struct{ name, in, want string }{
+		{"plain", "a plain sentence", "a plain sentence"},
+		{"NUL", "a\x00b", "ab"},
+		{"base64", blob + "==", ""},
+		{"base64 with line end", blob + "\n", ""},
+		{"short base64", blob[:200], blob[:200]},
+		{"long word", strings.Repeat("a", 500), strings.Repeat("a", 500)},
+		{"hex", strings.Repeat("0af9", 100), strings.Repeat("0af9", 100)},
+		{"path", strings.Repeat("Src/Main2.go/", 40), strings.Repeat("Src/Main2.go/", 40)},
+		{"data URL in a sentence", "see data:image/png;base64," + blob + " there", "see data:image/png;base64, there"},
+		{"data URL alone", "data:image/png;base64,AAAA", ""},
+		{"data URL and words behind it", "data:image/png;base64," + blob + "\nthere", "data:image/png;base64,\nthere"},
+		{"base64 and words behind it", blob + " there", blob + " there"},
+		{"blank", " \n", " \n"},
+		{"talk about data URLs", "write data:image/png;base64,AAAA here", "write data:image/png;base64,AAAA here"},
+	} {
+		if got := CleanText(c.in); got != c.want {
+			t.Errorf("%s: %.80q, want %.80q", c.name, got, c.want)
+		}
+	}
+}

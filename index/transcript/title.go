@@ -116,11 +116,7 @@ func (h *Header) FinishTitle(label string) {
 		h.Title = CleanTitle(project + " " + h.CreatedAt.UTC().Format("2006-01-02"))
 	}
 	if h.Title == "" {
-		id := h.SessionID
-		if len(id) > 8 {
-			id = strings.ToValidUTF8(id[:8], "")
-		}
-		h.Title = strings.TrimSpace(label + " " + CleanTitle(id))
+		h.Title = strings.TrimSpace(label + " " + CleanTitle(Clip(h.SessionID, 8)))
 	}
 	if h.Title == "" {
 		h.Title = "session"

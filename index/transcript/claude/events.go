@@ -104,9 +104,7 @@ func (rd *reading) session(r *record) *session {
 		if key == "" {
 			key = str(r.uuid)
 		}
-		if len(key) > 128 {
-			key = key[:128]
-		}
+		key = transcript.Clip(key, 128)
 		if s = rd.sides[key]; s == nil {
 			s = rd.inline(r, key)
 		}
@@ -121,7 +119,7 @@ func (rd *reading) inline(r *record, key string) *session {
 	if rd.sides == nil {
 		rd.sides, rd.sideOf = map[string]*session{}, map[uint64]*session{}
 	}
-	s := newSession(agentSession(rd.main.h.SessionID, strings.ToValidUTF8(key, "")))
+	s := newSession(agentSession(rd.main.h.SessionID, key))
 	s.subagent = true
 	h := &s.h
 	h.Relation, h.ParentID, h.LineageEvidence = transcript.RelationSubagent, rd.main.h.SessionID, transcript.EvidenceLine

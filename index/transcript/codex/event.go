@@ -91,7 +91,7 @@ func (s *session) named(ev *transcript.Event, p jsonv.Value) {
 	if ev.Inherited || id != "" && id != s.Header.SessionID {
 		return
 	}
-	s.Named.Name, s.Named.At = shorten(p.Get("thread_name").Str()), ev.Time
+	s.Named.Name, s.Named.At = transcript.Clip(p.Get("thread_name").Str(), titleBytes), ev.Time
 }
 
 // commandEnd: files of earlier releases tell the end of a command twice. The

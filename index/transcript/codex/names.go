@@ -39,13 +39,6 @@ func parseNames(hint string) (n names) {
 // titleBytes bounds what is kept of a title; Codex stores whole prompts there.
 const titleBytes = 400
 
-func shorten(s string) string {
-	if len(s) > titleBytes {
-		s = s[:titleBytes]
-	}
-	return strings.ToValidUTF8(s, "")
-}
-
 // indexFile lists the threads that were named.
 const indexFile = "session_index.jsonl"
 
@@ -86,7 +79,7 @@ func readIndex(ctx context.Context, f *transcript.File, out map[string]names) er
 			continue
 		}
 		n := out[id]
-		n.Name = shorten(rec.Value.Get("thread_name").Str())
+		n.Name = transcript.Clip(rec.Value.Get("thread_name").Str(), titleBytes)
 		n.At = transcript.ParseTime(rec.Value.Get("updated_at"))
 		out[id] = n
 	}
@@ -180,7 +173,7 @@ func readStateDB(ctx context.Context, open *sqlitero.Cache, path string, ids []s
 		}
 		id = strings.ToLower(id)
 		n := out[id]
-		n.Title = shorten(title)
+		n.Title = transcript.Clip(title, titleBytes)
 		out[id] = n
 	}
 	if err := rows.Err(); err != nil {

@@ -3,7 +3,6 @@ package codex
 import (
 	"context"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/sessionls/sessionls/index/transcript"
@@ -145,7 +144,7 @@ func (s *session) offerTitle(ev *transcript.Event, text string) {
 		}
 	default:
 		if s.Prompt == "" {
-			s.Prompt = strings.ToValidUTF8(text[:min(len(text), promptBytes)], "")
+			s.Prompt = transcript.Clip(text, promptBytes)
 		}
 		h.OfferTitle(text, transcript.TitlePrompt)
 	}

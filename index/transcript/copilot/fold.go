@@ -16,6 +16,7 @@ const (
 	maxMessages = 32      // assistant messages, newest kept
 	maxAgents   = 128     // agent ids with a known tool call
 	maxSessions = 4096    // sub-agents of one log; later ones count as the main session
+	maxID       = 128     // bytes of an id or a name
 	maxIDs      = 1 << 20 // event ids that a rewind may name
 )
 

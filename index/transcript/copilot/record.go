@@ -196,17 +196,10 @@ func (fd *fold) toolCall(i int, id, name string, args jsonv.Value, e *transcript
 	}
 	args = toolargs.Open(args)
 	fd.addCall(call{
-		ID: id, Name: short(name), Session: i, Event: short(e.ID),
+		ID: id, Name: transcript.Clip(name, maxID), Session: i, Event: transcript.Clip(e.ID, maxID),
 		Title: transcript.CleanTitle(args.Get("description").Str()),
 	})
 	toolargs.AddCall(e, name, fd.CWD, args)
-}
-
-func short(s string) string {
-	if len(s) > 128 {
-		return strings.ToValidUTF8(s[:128], "")
-	}
-	return s
 }
 
 // toolStart reads the start of a run. Mostly the model's message has announced

@@ -3,7 +3,6 @@ package opencode
 import (
 	"context"
 	"errors"
-	"strings"
 	"time"
 
 	"github.com/sessionls/sessionls/index/transcript"
@@ -193,7 +192,7 @@ func (b *builder) message(st store, r *record) error {
 		m.time = r.at
 	}
 	if m.session != "" && m.session != b.s.id {
-		b.h.Warn("a message names another session: " + clip(m.session))
+		b.h.Warn("a message names another session: " + transcript.Clip(m.session, shownID))
 	}
 	b.h.SawModel(m.model)
 	b.h.SawCWD(m.cwd)
@@ -278,10 +277,5 @@ func (b *builder) lookAtParts(st store, message string, p *partView) ([]record, 
 	return tools, nil
 }
 
-// clip shortens text that goes into a warning.
-func clip(s string) string {
-	if len(s) > 80 {
-		s = s[:80]
-	}
-	return strings.ToValidUTF8(s, "")
-}
+// shownID bounds an id in a message, in bytes.
+const shownID = 80

@@ -338,7 +338,7 @@ func (t *dbStore) data(table string, r *record) (jsonv.Value, error) {
 		return nil, errDamaged // deleted since it was listed
 	}
 	if err != nil {
-		return nil, fmt.Errorf("read %s %s: %w", table, clip(r.id), err)
+		return nil, fmt.Errorf("read %s %s: %w", table, transcript.Clip(r.id, shownID), err)
 	}
 	v := jsonv.Parse(trim(raw))
 	if v.Kind() != jsonv.Object || !jsonv.Valid(v) {
