@@ -18,7 +18,7 @@ FUZZTIME   ?= 30s
 Q          ?=
 export Q
 
-.PHONY: help build run demo install test format vet staticcheck windows unit fuzz fuzz-short bench notices clean needs-go needs-cc needs
+.PHONY: help build run demo install test format vet staticcheck windows unit faults fuzz fuzz-short bench notices clean needs-go needs-cc needs
 
 help:
 	@echo 'make run Q="some words"   search your own sessions'
@@ -27,6 +27,7 @@ help:
 	@echo 'make install              install sessionls where go install puts it'
 	@echo 'make test                 run every check (.ci/run does)'
 	@echo 'make bench, make fuzz     measure; look for crashes (FUZZTIME=$(FUZZTIME) each)'
+	@echo 'make faults               kill, starve and crowd it for some minutes'
 	@echo 'make notices, make clean  write THIRD_PARTY_NOTICES.md; remove what was built'
 
 build: needs-go needs-cc
@@ -64,6 +65,10 @@ staticcheck: needs-go needs-cc
 
 unit: needs-go needs-cc
 	$(GO) test -tags $(TAGS) -race -timeout 12m $(PACKAGES)
+
+# The long form of what unit does in seconds.
+faults: needs-go needs-cc
+	$(GO) test -tags $(TAGS) -v -count 1 -timeout 60m ./index/faults -faults.long
 
 # Every fuzz test runs its fixed corpus as part of unit. Here those without C look
 # a little further; the number of tries is fixed, so the time is bounded.
