@@ -41,10 +41,12 @@ type Lines struct {
 	last    Record
 
 	// Bad counts damaged lines, Torn reports an incomplete last line, Cut is
-	// the number of bytes that were left out of over-long records.
+	// the number of bytes that were left out of over-long records, Lost that of
+	// those that were text: beyond what is kept of one record.
 	Bad  int
 	Torn bool
 	Cut  int64
+	Lost int64
 }
 
 // NewLines reads lines from r, whose first byte stands at offset in the file,
@@ -71,7 +73,7 @@ func (l *Lines) Offset() int64 { return l.off }
 const progressStep = 1 << 20
 
 // Each calls f for every record. It reports the offset to progress about once a
-// megabyte and at the end, and then adds to cp what was damaged or torn.
+// megabyte and at the end, and then adds to cp what was damaged, torn or cut.
 func (l *Lines) Each(ctx context.Context, cp *Checkpoint, progress func(offset int64), f func(Record) error) error {
 	told := l.off
 	for {
@@ -93,6 +95,9 @@ func (l *Lines) Each(ctx context.Context, cp *Checkpoint, progress func(offset i
 	progress(l.off)
 	cp.Bad += l.Bad
 	cp.Torn = l.Torn
+	if l.Lost > 0 {
+		cp.Partial = "over-long texts were cut"
+	}
 	return nil
 }
 
@@ -192,6 +197,7 @@ func (l *Lines) longLine(n int64) (raw []byte, total, cut int64, nl bool, err er
 			return nil, n, 0, false, fmt.Errorf("read line at byte %d: %w", l.off, err)
 		}
 	}
+	l.Lost += s.Lost()
 	return s.Bytes(), n, s.Cut(), nl, nil
 }
 

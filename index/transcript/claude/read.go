@@ -157,18 +157,24 @@ func readMeta(path string) (m meta) {
 	return m
 }
 
+// giantLine is the length from which a line must not keep its memory.
+const giantLine = 1 << 20
+
 // run reads the records from where cp stands and moves it on.
 func (rd *reading) run(ctx context.Context, cp *transcript.Checkpoint, resumed bool) error {
 	lines := rd.f.Lines(cp.Offset, skipMembers...)
 	err := lines.Each(ctx, cp, rd.out.Progress, func(rec transcript.Record) error {
 		parse(rec.Value, &rd.line)
-		return rd.record(&rec)
+		err := rd.record(&rec)
+		if rec.Length > giantLine {
+			// The next line may be as large: hold on to nothing of this one.
+			rd.line = record{}
+			clear(rd.ev.Parts)
+		}
+		return err
 	})
 	if err != nil {
 		return err
-	}
-	if lines.Cut > 0 {
-		cp.Partial = "over-long texts were cut"
 	}
 	if err := rd.finish(ctx, resumed); err != nil {
 		return err

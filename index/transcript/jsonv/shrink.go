@@ -45,6 +45,7 @@ type Shrinker struct {
 	line bool // a line ends at a newline, whatever the state
 	out  []byte
 	cut  int64
+	bare int64 // of these, what holds no text: skipped members and base64
 
 	stack     []byte // open containers, '{' or '['
 	expectKey bool   // the next string is a member name
@@ -72,6 +73,9 @@ func (s *Shrinker) Bytes() []byte { return s.out }
 
 // Cut is the number of raw bytes left out.
 func (s *Shrinker) Cut() int64 { return s.cut }
+
+// Lost is the part of Cut that was text: what went beyond the limits.
+func (s *Shrinker) Lost() int64 { return s.cut - s.bare }
 
 // Broken reports that even the structure had to be cut.
 func (s *Shrinker) Broken() bool { return s.broken }
@@ -165,6 +169,9 @@ func (s *Shrinker) put(c byte) {
 	if s.skipDepth > 0 || len(s.out) > s.lim.Total+slack {
 		s.broken = s.broken || s.skipDepth == 0
 		s.cut++
+		if s.skipDepth > 0 {
+			s.bare++
+		}
 		return
 	}
 	s.out = append(s.out, c)
@@ -239,6 +246,7 @@ func (s *Shrinker) keep(b []byte) {
 	}
 	if s.skipDepth > 0 || s.blob {
 		s.cut += int64(len(b))
+		s.bare += int64(len(b))
 		return
 	}
 	if len(s.out) > s.lim.Total+slack {
@@ -259,6 +267,7 @@ func (s *Shrinker) keep(b []byte) {
 		if have += n; probing && have == blobProbe && isBlob(s.out[s.start:]) {
 			s.blob = true
 			s.cut += int64(have - blobKeep + len(b))
+			s.bare += int64(have - blobKeep + len(b))
 			s.out = s.out[:s.start+blobKeep]
 			return
 		}
@@ -289,7 +298,11 @@ func (s *Shrinker) endString() {
 	}
 	// Never leave half a character or escape before the mark.
 	s.out = trimCut(s.out, s.start)
-	s.cut += kept - int64(len(s.out)-s.start)
+	trimmed := kept - int64(len(s.out)-s.start)
+	s.cut += trimmed
+	if s.blob {
+		s.bare += trimmed
+	}
 	s.out = append(s.out, cutMark...)
 	t := s.tail
 	if extra := len(t) - s.lim.StringTail; extra > 0 {
