@@ -184,28 +184,34 @@ const (
 
 // elsewhere reports whether a source lies where nothing was looked for in this
 // pass, because its root is not configured any more or could not be named, and
-// is still there: nothing is to be changed about it.
+// that root is still there: nothing is to be changed about it. Nothing below
+// such a root is touched: it may be on a disk that does not answer.
 func (p *pass) elsewhere(k *known) bool {
 	if len(p.placesOf(k.agent, k.root)) > 0 {
 		return false
 	}
-	_, err := os.Stat(k.path)
-	return err == nil
+	there, ok := p.strange[k.root]
+	if !ok {
+		_, err := os.Lstat(k.root)
+		there = err == nil
+		p.strange[k.root] = there
+	}
+	return there
 }
 
 // presenceOf judges a known source that was not found; why explains what is
-// unverifiable although its root could be listed.
+// unverifiable although its root could be listed. before is how many sources
+// the root had.
 //
 // Gone is proven by a folder that can be listed and does not hold it. When the
 // folder is gone, too, the nearest one above that is there must hold something
 // else: an empty one may be where a disk is not mounted, and so may be a link
 // to nothing.
-func (p *pass) presenceOf(k *known) (presence, why string) {
+func (p *pass) presenceOf(k *known, before int) (presence, why string) {
 	places := p.placesOf(k.agent, k.root)
 	if len(places) == 0 {
 		return unverifiable, ""
 	}
-	_, statErr := os.Stat(k.path)
 	others := 0
 	for _, pl := range places {
 		if pl.Err != nil || pl.moreTrouble {
@@ -218,6 +224,7 @@ func (p *pass) presenceOf(k *known) (presence, why string) {
 		}
 		others += pl.Sources
 	}
+	_, statErr := os.Stat(k.path)
 	switch {
 	case statErr == nil && k.key == "":
 		return present, "" // it holds nothing to read now
@@ -225,6 +232,8 @@ func (p *pass) presenceOf(k *known) (presence, why string) {
 		return missing, "" // deleted inside the shared store
 	case !errors.Is(statErr, fs.ErrNotExist):
 		return unverifiable, firstLine(statErr.Error())
+	case isLink(k.path):
+		return unverifiable, k.path + " is a link to nothing"
 	}
 	below, folder := k.path, filepath.Dir(k.path)
 	for folder != filepath.Dir(folder) {
@@ -235,12 +244,15 @@ func (p *pass) presenceOf(k *known) (presence, why string) {
 		}
 		below, folder = folder, filepath.Dir(folder)
 	}
+	direct := below == k.path
 	switch {
-	case below == k.path:
-		return missing, ""
 	case isLink(below):
 		return unverifiable, below + " is a link to nothing"
-	case folder == k.root && others == 0 || isEmpty(folder):
+	case folder == k.root && others == 0 && (!direct || before >= suddenly):
+		if !p.emptied(k.agent, k.root) {
+			return unverifiable, k.root + " is suddenly empty"
+		}
+	case !direct && isEmpty(folder):
 		return unverifiable, below + " is not there"
 	}
 	return missing, ""

@@ -4,20 +4,27 @@ import (
 	"fmt"
 	"hash/fnv"
 	"path"
+	"slices"
 	"strings"
 
 	"github.com/bmatcuk/doublestar/v4"
+
+	"github.com/sessionls/sessionls/contract"
 )
 
 // Excluder tells which transcripts stay out of the index, by globs of their
-// path or of the session's working directory. A pattern that matches a folder
+// path or of a folder the session worked in. A pattern that matches a folder
 // matches everything below it. "*" stays within a segment, "**" does not.
+// Spellings of one Windows folder (contract.PathKey) are one folder, in any
+// case of letters.
 type Excluder struct {
 	patterns []string
+	keys     []string // the same in lower case, for the keys of Windows paths
+	foreign  []string // those of keys that are Windows paths themselves
 	mark     string
 }
 
-// NewExcluder reads the patterns. "~/" stands for home; a pattern that does not
+// NewExcluder reads the patterns. "~" stands for home; a pattern that does not
 // begin at a root may begin in any folder. No patterns give nil, which excludes
 // nothing.
 func NewExcluder(home string, patterns []string) (*Excluder, error) {
@@ -27,18 +34,33 @@ func NewExcluder(home string, patterns []string) (*Excluder, error) {
 	e := &Excluder{}
 	sum := fnv.New64a()
 	for _, p := range patterns {
-		glob := strings.TrimRight(strings.ReplaceAll(p, `\`, "/"), "/")
-		if rest, ok := strings.CutPrefix(glob, "~/"); ok {
-			glob = strings.TrimRight(strings.ReplaceAll(home, `\`, "/"), "/") + "/" + rest
+		glob := p
+		if rest, ok := strings.CutPrefix(strings.ReplaceAll(p, `\`, "/"), "~"); ok && (rest == "" || rest[0] == '/') {
+			if home == "" {
+				return nil, fmt.Errorf("exclude: %q: the home folder is not known", p)
+			}
+			glob = strings.TrimRight(home, `/\`) + rest
 		}
-		if !strings.HasPrefix(glob, "/") && !strings.HasPrefix(glob, "**") && !hasDrive(glob) {
-			glob = "**/" + glob
+		slashed := strings.TrimRight(strings.ReplaceAll(glob, `\`, "/"), "/")
+		anchored := strings.HasPrefix(slashed, "/") || hasDrive(slashed)
+		if !anchored && !strings.HasPrefix(slashed, "**") {
+			slashed = "**/" + slashed
 		}
-		if strings.TrimLeft(p, "/*") == "" || !doublestar.ValidatePattern(glob) {
+		if strings.TrimLeft(p, `/\*`) == "" || !doublestar.ValidatePattern(slashed) {
 			return nil, fmt.Errorf("exclude: %q is no usable glob", p)
 		}
-		e.patterns = append(e.patterns, glob)
-		sum.Write([]byte(glob + "\n"))
+		e.patterns = append(e.patterns, slashed)
+		key := slashed
+		if anchored {
+			key = flat(contract.PathKey(glob))
+		}
+		if low := strings.ToLower(key); doublestar.ValidatePattern(low) {
+			e.keys = append(e.keys, low)
+			if key != slashed {
+				e.foreign = append(e.foreign, low)
+			}
+		}
+		sum.Write([]byte(slashed + "\n"))
 	}
 	e.mark = fmt.Sprintf("%s%x", excludedMark, sum.Sum64())
 	return e, nil
@@ -63,9 +85,34 @@ func (e *Excluder) Match(name string) bool {
 	if e == nil || name == "" {
 		return false
 	}
-	name = path.Clean(strings.ReplaceAll(name, `\`, "/"))
+	slashed := path.Clean(strings.ReplaceAll(name, `\`, "/"))
+	if matchUp(e.patterns, slashed) {
+		return true
+	}
+	key := path.Clean(flat(contract.PathKey(name)))
+	keys := e.keys
+	if key == slashed {
+		keys = e.foreign // a POSIX path: its letters count
+	}
+	return len(keys) > 0 && matchUp(keys, strings.ToLower(key))
+}
+
+// MatchAny reports whether one of the folders is excluded.
+func (e *Excluder) MatchAny(folder string, more []string) bool {
+	return e != nil && (e.Match(folder) || slices.ContainsFunc(more, e.Match))
+}
+
+// flat gives the key of a share a root that a path can be cleaned to.
+func flat(key string) string {
+	if rest, ok := strings.CutPrefix(key, "//"); ok {
+		return "/unc:/" + rest
+	}
+	return key
+}
+
+func matchUp(patterns []string, name string) bool {
 	for {
-		for _, p := range e.patterns {
+		for _, p := range patterns {
 			if doublestar.MatchUnvalidated(p, name) {
 				return true
 			}

@@ -30,6 +30,20 @@ func TestExclude(t *testing.T) {
 		{"/w/{a,b}", "/w/b/c", true},
 		{`C:\work\secret`, `C:\work\secret\x`, true},
 		{`C:\work\secret`, `C:/work/secret`, true},
+		{`C:\work\Secret`, `c:\Work\secret\x`, true},
+		{`C:\work\secret`, `/mnt/c/work/secret/x`, true},
+		{`/mnt/c/work/secret`, `C:\work\secret`, true},
+		{`C:\work\*\secret`, `c:/work/one/secret`, true},
+		{`C:\work\*\secret`, `D:\work\one\secret`, false},
+		{`\\srv\share\secret`, `//SRV/share/secret/x`, true},
+		{`\\srv\share\secret`, `//srv/share/other`, false},
+		{`\\wsl$\Ubuntu\home\me\secret`, `\\wsl.localhost\Ubuntu\home\me\secret\x`, true},
+		{"Secret", `C:\work\SECRET\x`, true},
+		{"Secret", "/work/SECRET/x", false},
+		{"~", "/home/me/x", true},
+		{"~", "/home/meander", false},
+		{`~\private`, "/home/me/private/x", true},
+		{"~other/x", "/home/me/x", false},
 		{"/w/secret", "", false},
 		{"/w/secret", "/w/a/../secret", true},
 	} {
@@ -42,10 +56,13 @@ func TestExclude(t *testing.T) {
 			t.Errorf("%q excludes %q: %v, want %v", c.pattern, c.path, got, c.want)
 		}
 	}
-	for _, bad := range []string{"", "/", "**", "/**", "*", "/a/[", "/a/{b"} {
+	for _, bad := range []string{"", "/", `\`, "**", "/**", "*", "/a/[", "/a/{b"} {
 		if _, err := reconcile.NewExcluder("/home/me", []string{bad}); err == nil {
 			t.Errorf("%q was taken: it is no glob, or excludes everything", bad)
 		}
+	}
+	if _, err := reconcile.NewExcluder("", []string{"~/private"}); err == nil {
+		t.Error("without a home folder a pattern below it cannot be followed")
 	}
 	if none, err := reconcile.NewExcluder("/home/me", nil); err != nil || none.Match("/w") {
 		t.Error("no patterns must exclude nothing")

@@ -324,7 +324,7 @@ func (p *pass) planGone(dueIDs map[[2]string]bool) {
 	p.want = map[int64]string{}
 	before, doubts := map[[2]string]int{}, map[[2]string]doubt{}
 	for _, k := range p.known {
-		if k.state == store.StateRead {
+		if k.state == store.StateRead && p.was[k.id] != missing {
 			before[[2]string{k.agent, k.root}]++
 		}
 		if !k.there {
@@ -340,7 +340,10 @@ func (p *pass) planGone(dueIDs map[[2]string]bool) {
 		if k.hint != "" && dueIDs[[2]string{k.agent, k.hint}] {
 			continue
 		}
-		presence, why := p.presenceOf(k)
+		presence, why := p.presenceOf(k, before[[2]string{k.agent, k.root}])
+		if presence == unverifiable && p.was[k.id] == missing {
+			presence, why = missing, "" // that was proven before
+		}
 		switch presence {
 		case missing:
 			p.result.Missing++
@@ -368,18 +371,14 @@ func (p *pass) planGone(dueIDs map[[2]string]bool) {
 // note tells the index in one transaction what was found before anything is
 // read.
 func (p *pass) note(ctx context.Context) error {
-	absent, err := p.absent(ctx)
-	if err != nil {
-		return err
-	}
 	set := map[int64]string{}
 	for id, presence := range p.want {
-		if was := cmp.Or(absent[id], present); was != presence {
+		if was := cmp.Or(p.was[id], present); was != presence {
 			set[id] = presence
 		}
 	}
 	for _, f := range p.sources {
-		if f.known != nil && absent[f.known.id] != "" {
+		if f.known != nil && p.was[f.known.id] != "" {
 			set[f.known.id] = present
 		}
 	}

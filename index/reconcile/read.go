@@ -417,7 +417,7 @@ func (g *guard) Header(h *transcript.Header) error {
 		}
 		return nil
 	}
-	if g.exclude.Match(h.CWD) {
+	if g.exclude.MatchAny(h.CWD, h.CWDs) {
 		g.excluded = true
 		return errExcluded
 	}

@@ -96,14 +96,16 @@ type Result struct {
 	Active []transcript.Source
 }
 
+// Changed reports whether the pass found anything new.
+func (r Result) Changed() bool {
+	return r.Read+r.Failed+r.Missing+r.Unverified+r.Purged > 0 || len(r.Degraded) > 0
+}
+
 // Run makes one pass. What fails for one source or root is recorded and
 // counted; the error is of what stopped the whole pass: the index could not be
 // written, ctx ended, or Continue refused.
 func Run(ctx context.Context, w *store.Writer, cfg Config) (Result, error) {
-	p := &pass{w: w, cfg: cfg, now: cfg.Env.Time(), same: map[string]string{}}
-	if cfg.HistoryDays > 0 {
-		p.cutoff = p.now.AddDate(0, 0, -cfg.HistoryDays)
-	}
+	p := newPass(w, cfg)
 	if err := p.find(ctx); err != nil {
 		return p.result, err
 	}
@@ -117,6 +119,12 @@ func Run(ctx context.Context, w *store.Writer, cfg Config) (Result, error) {
 			return p.result, err
 		}
 	}
+	if p.was, err = p.absent(ctx); err != nil {
+		return p.result, err
+	}
+	if err := p.recall(ctx); err != nil {
+		return p.result, err
+	}
 	p.plan()
 	p.result.Active = p.active()
 	if err := p.note(ctx); err != nil {
@@ -126,6 +134,14 @@ func Run(ctx context.Context, w *store.Writer, cfg Config) (Result, error) {
 		return p.result, err
 	}
 	return p.result, p.tidy(ctx)
+}
+
+func newPass(w *store.Writer, cfg Config) *pass {
+	p := &pass{w: w, cfg: cfg, now: cfg.Env.Time(), same: map[string]string{}, strange: map[string]bool{}}
+	if cfg.HistoryDays > 0 {
+		p.cutoff = p.now.AddDate(0, 0, -cfg.HistoryDays)
+	}
+	return p
 }
 
 // find lists what is there, and what the index knows of it.
@@ -155,7 +171,10 @@ type pass struct {
 	wide    map[string]bool   // agents that a targeted pass discovers
 	gone    []*known
 	want    map[int64]string // presence of gone sources, by id
-	notes   []note           // what the index is told before reading
+	was     map[int64]string // what the index says of those not present
+	memos   map[string]memo
+	strange map[string]bool // roots that were not looked into: whether they are there
+	notes   []note          // what the index is told before reading
 	due     []*due
 	steads  []*due // copies to be read because the better ones gave nothing
 

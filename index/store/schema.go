@@ -13,11 +13,21 @@ import (
 	"strings"
 
 	"github.com/mattn/go-sqlite3"
+
+	"github.com/sessionls/sessionls/index/analysis"
 )
 
 // schemaVersion is raised when the tables or the meaning of their contents
 // change; a database of another version is set aside and rebuilt.
 const schemaVersion = 3
+
+// textVersion is raised when the same events become other rows or other kept
+// text: how long rows are, how output is reduced.
+const textVersion = 1
+
+// terms names the rules by which text became terms; a query by other rules
+// would miss what is there.
+func terms() string { return fmt.Sprintf("%d.%d", analysis.Version, textVersion) }
 
 // firstRow is where row ids start: bulk batches below, live appends above.
 const firstRow = int64(1) << 40
@@ -61,9 +71,11 @@ CREATE TABLE more(id INTEGER PRIMARY KEY, block INTEGER NOT NULL, data BLOB NOT 
 CREATE INDEX more_block ON more(block);
 CREATE TABLE span(first INTEGER PRIMARY KEY, session INTEGER NOT NULL, info BLOB NOT NULL);
 CREATE INDEX span_session ON span(session);
-` + "CREATE VIRTUAL TABLE talk" + fullText + "CREATE VIRTUAL TABLE tool" + fullText
+` + "CREATE VIRTUAL TABLE talk USING fts5(terms, prefix='1 2'," + fullText + "CREATE VIRTUAL TABLE tool USING fts5(terms," + fullText
 
-const fullText = ` USING fts5(terms, content='', contentless_delete=1, detail=full,
+// The prefix index answers the first two letters of a word that is being typed.
+// For the ten times larger table of tool text it would not be worth its size.
+const fullText = ` content='', contentless_delete=1, detail=full,
   tokenize="ascii tokenchars '!#$%&()*+,-./:;<=>?@[\]^_` + "`" + `{|}~'");
 `
 
@@ -112,8 +124,8 @@ func create(ctx context.Context, db *sql.DB) error {
 	if _, err := rand.Read(id); err != nil {
 		return fmt.Errorf("mint index identity: %w", err)
 	}
-	_, err = tx.Exec(`INSERT INTO meta VALUES('schema',?),('identity',?),('generation',1),('bulk_low',?),('span_deletes',0)`,
-		schemaVersion, base64.RawURLEncoding.EncodeToString(id), firstRow)
+	_, err = tx.Exec(`INSERT INTO meta VALUES('schema',?),('terms',?),('identity',?),('generation',1),('bulk_low',?),('span_deletes',0)`,
+		schemaVersion, terms(), base64.RawURLEncoding.EncodeToString(id), firstRow)
 	if err != nil {
 		return fmt.Errorf("mint index identity: %w", err)
 	}
@@ -133,7 +145,8 @@ var ErrDamaged = errors.New("the index is damaged")
 
 func checkVersion(ctx context.Context, db *sql.DB) error {
 	var version int
-	err := db.QueryRowContext(ctx, `SELECT value FROM meta WHERE key = 'schema'`).Scan(&version)
+	var by sql.NullString
+	err := db.QueryRowContext(ctx, `SELECT value, (SELECT value FROM meta WHERE key = 'terms') FROM meta WHERE key = 'schema'`).Scan(&version, &by)
 	switch {
 	case IsDamage(err):
 		return fmt.Errorf("%w: %w", ErrDamaged, err)
@@ -141,7 +154,7 @@ func checkVersion(ctx context.Context, db *sql.DB) error {
 		return ErrForeign
 	case err != nil:
 		return fmt.Errorf("read index version: %w", err)
-	case version != schemaVersion:
+	case version != schemaVersion || by.String != terms():
 		return ErrForeign
 	}
 	return nil
@@ -171,17 +184,6 @@ func Remove(path string) error {
 		}
 	}
 	return errors.Join(errs...)
-}
-
-// SetAside renames a database that cannot be used, so that nothing is lost
-// that a person may still want; an older one set aside before is replaced. The
-// log beside it is dropped, it cannot be replayed under another name.
-func SetAside(path string) (string, error) {
-	aside := path + asideSuffix
-	if err := os.Rename(path, aside); err != nil && !errors.Is(err, os.ErrNotExist) {
-		return "", fmt.Errorf("set damaged index aside: %w", err)
-	}
-	return aside, Remove(path)
 }
 
 // Bytes is the size of the database and its sidecars on disk.

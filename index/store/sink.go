@@ -33,6 +33,7 @@ type Sink struct {
 	talk     analysed       // the row being built
 	tool     analysed
 	side     []byte
+	adopt    bool // see Adopt
 
 	// Events is the number of events taken, Discarded names a session of the
 	// source that a better source already provides.
@@ -99,6 +100,10 @@ func (s *Sink) Progress(bytes int64) {
 		s.progress(bytes)
 	}
 }
+
+// Adopt has what the source's sessions inherited count as their own text: the
+// session they have it from is not in the index and will not be.
+func (s *Sink) Adopt() { s.adopt = true }
 
 // session returns the writer of a session, loading or creating its row.
 func (s *Sink) session(sid string) (*sessionWriter, error) {
@@ -188,23 +193,32 @@ func (s *Sink) betterThan(other int64) (bool, error) {
 	return s.src.Better(o), nil
 }
 
-// Event implements transcript.Sink.
-func (s *Sink) Event(e *transcript.Event) error {
+// next counts an event in and returns the writer of its session.
+func (s *Sink) next(e *transcript.Event) (*sessionWriter, error) {
 	w, err := s.session(e.SessionID)
 	if err != nil || w.discard {
-		return err
+		return w, err
 	}
 	if e.Seq != w.events {
-		return fmt.Errorf("session %s: event %d where %d belongs", w.sid, e.Seq, w.events)
+		return w, fmt.Errorf("session %s: event %d where %d belongs", w.sid, e.Seq, w.events)
 	}
 	s.Events++
 	w.events++
 	w.touched = true
 	s.t.changed = true
+	w.surfaces.add(e.Seq, e.Surface)
+	return w, nil
+}
+
+// Event implements transcript.Sink.
+func (s *Sink) Event(e *transcript.Event) error {
+	w, err := s.next(e)
+	if err != nil || w.discard {
+		return err
+	}
 	if e.Message && !e.Inherited {
 		w.messages++
 	}
-	w.surfaces.add(e.Seq, e.Surface)
 	for _, f := range e.Files {
 		if _, ok := w.files[f]; !ok && len(w.files) < maxFiles && f != "" && len(f) < 4096 {
 			f = strings.Clone(f)
@@ -212,14 +226,29 @@ func (s *Sink) Event(e *transcript.Event) error {
 			w.newFiles = append(w.newFiles, f)
 		}
 	}
-	if e.Inherited {
+	if e.Inherited && !s.adopt {
 		// The text belongs to the owner; here only the fact that it was copied.
-		if e.ID != "" {
-			w.inherited = append(w.inherited, hashID(e.ID))
-		}
-		return s.store(w, e, nil, rowRange{}, 0)
+		return s.put(w, e, nil, 0)
 	}
 	parts, reduced := reduceParts(e.Parts)
+	return s.put(w, e, parts, reduced)
+}
+
+// keep takes an event as another index kept it: its output is reduced, and the
+// text that belongs to another session is left out.
+func (s *Sink) keep(e *transcript.Event, reduced int64) error {
+	w, err := s.next(e)
+	if err != nil || w.discard {
+		return err
+	}
+	return s.put(w, e, e.Parts, reduced)
+}
+
+// put writes an event with the parts of it that are kept.
+func (s *Sink) put(w *sessionWriter, e *transcript.Event, parts []transcript.Part, reduced int64) (err error) {
+	if e.Inherited && len(parts) == 0 && !s.adopt && e.ID != "" {
+		w.inherited = append(w.inherited, hashID(e.ID))
+	}
 	var rows rowRange
 	if len(parts) > 0 {
 		if rows, err = s.index(w, e, parts); err != nil {
@@ -463,8 +492,8 @@ func (s *Sink) Abort() error {
 	return nil
 }
 
-func mapKeys(m map[string]*sessionWriter) func(func(string) bool) {
-	return func(yield func(string) bool) {
+func mapKeys[K comparable, V any](m map[K]V) func(func(K) bool) {
+	return func(yield func(K) bool) {
 		for k := range m {
 			if !yield(k) {
 				return
