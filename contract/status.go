@@ -26,6 +26,9 @@ type Status struct {
 	Progress *Progress         `json:"progress,omitzero"`
 	Agents   List[AgentStatus] `json:"agents"`
 	Writer   Writer            `json:"writer"`
+	// Notices tell people of what is slower than it should be, in sentences
+	// without paths.
+	Notices []string `json:"notices,omitzero"`
 }
 
 // SearchStatusResponse is the answer of searchStatus.

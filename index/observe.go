@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/sessionls/sessionls/contract"
-	"github.com/sessionls/sessionls/index/reconcile"
 )
 
 // observations are what the passes of this process have seen.
@@ -14,12 +13,12 @@ type observations struct {
 	mu       sync.Mutex
 	ever     bool // a pass was asked for
 	running  bool
+	loud     bool      // progress of the pass is worth telling at once
+	since    time.Time // when it began
 	writing  bool
 	at       *contract.Progress
-	result   *reconcile.Result // of the last pass that was not stopped
-	lastAt   time.Time         // when it ended
-	err      error             // what stopped the last pass
-	warnings []string          // of the configuration
+	err      error    // what stopped the last pass
+	warnings []string // of the configuration
 }
 
 func (o *observations) began() {
@@ -28,16 +27,30 @@ func (o *observations) began() {
 	o.ever, o.running = true, true
 }
 
+// begins says that the pass works on the index from now on. The progress of a
+// loud one is told unasked.
+func (o *observations) begins(loud bool) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.writing, o.loud, o.since = true, loud, time.Now()
+}
+
+// soon is how long a pass over what changed may take before its progress is
+// told unasked: most are over before anybody could have read of it.
+const soon = 250 * time.Millisecond
+
 func (o *observations) writes(on bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.writing = on
 }
 
-func (o *observations) progressed(at contract.Progress) {
+// progressed keeps the progress and reports whether it is to be told unasked.
+func (o *observations) progressed(at contract.Progress) bool {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.at = &at
+	return o.loud || time.Since(o.since) > soon
 }
 
 func (o *observations) progress() *contract.Progress {
@@ -46,13 +59,10 @@ func (o *observations) progress() *contract.Progress {
 	return o.at
 }
 
-func (o *observations) ended(now time.Time, result *reconcile.Result, err error) {
+func (o *observations) ended(err error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.running, o.at, o.err = false, nil, err
-	if err == nil {
-		o.result, o.lastAt = result, now
-	}
 }
 
 // warned keeps the configuration's warnings and tells those that are new.
@@ -71,7 +81,7 @@ func (o *observations) warned(warnings []string, tell func(string)) {
 func (o *observations) forget() {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	o.result, o.lastAt, o.err = nil, time.Time{}, nil
+	o.err = nil
 	o.ever = o.running
 }
 
@@ -79,8 +89,6 @@ func (o *observations) forget() {
 type seen struct {
 	ever, running, writing bool
 	progress               *contract.Progress
-	result                 *reconcile.Result
-	lastAt                 time.Time
 	err                    error
 	warnings               []string
 }
@@ -88,5 +96,5 @@ type seen struct {
 func (o *observations) see() seen {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	return seen{o.ever, o.running, o.writing, o.at, o.result, o.lastAt, o.err, o.warnings}
+	return seen{o.ever, o.running, o.writing, o.at, o.err, o.warnings}
 }

@@ -18,10 +18,10 @@ import (
 type run struct {
 	full   bool            // reads everything anew
 	paths  map[string]bool // what changed; nil looks at everything
-	begun  bool          // it looks at the disk already; guarded by passes.mu
-	opened chan struct{} // closed once there is an index to search
-	done   chan struct{} // closed at the end
-	err    error         // what stopped it; read after done
+	begun  bool            // it looks at the disk already; guarded by passes.mu
+	opened chan struct{}   // closed once there is an index to search
+	done   chan struct{}   // closed at the end
+	err    error           // what stopped it; read after done
 
 	openOnce sync.Once
 }
@@ -103,9 +103,8 @@ func (s *Service) runPasses() {
 		p.cancel = cancel
 		p.mu.Unlock()
 
-		targeted := r.targeted(p)
-		s.watch.began(!targeted)
-		if !targeted {
+		s.watch.began()
+		if !p.targeted(r) {
 			s.wake.all()
 		}
 		result, err := s.pass(ctx, r)
@@ -127,13 +126,21 @@ func (s *Service) runPasses() {
 		if err == nil {
 			s.follower.passed(result)
 		}
-		if !targeted || err != nil || result.Changed() {
+		if !p.targeted(r) || err != nil || result.Changed() {
 			s.wake.all()
 		}
 		if !more {
 			return
 		}
 	}
+}
+
+// targeted reports whether a run is only over what changed, as far as was asked
+// until now.
+func (p *passes) targeted(r *run) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return r.paths != nil
 }
 
 // interrupt ends the pass that runs now.
@@ -254,7 +261,7 @@ func (s *Service) passOnce(ctx context.Context, r *run, cfg reconcile.Config) (*
 		cfg.Paths = slices.Sorted(maps.Keys(r.paths))
 	}
 	s.passes.mu.Unlock()
-	s.watch.writes(true)
+	s.watch.begins(cfg.Paths == nil)
 	defer s.watch.writes(false)
 	result, err := reconcile.Run(ctx, w, cfg)
 	if err == nil {

@@ -43,6 +43,9 @@ func (p Paths) Index() string { return filepath.Join(p.Data, "index.db") }
 // Lock is the file whose OS lock the index's writer holds.
 func (p Paths) Lock() string { return filepath.Join(p.Data, "index.lock") }
 
+// Seat is the file whose OS lock the process holds that watches transcripts.
+func (p Paths) Seat() string { return filepath.Join(p.Data, "watch.lock") }
+
 // Policy is the file with the user's consent and retention.
 func (p Paths) Policy() string { return filepath.Join(p.Data, "policy.json") }
 

@@ -28,16 +28,11 @@ import (
 	"github.com/sessionls/sessionls/index/query"
 	"github.com/sessionls/sessionls/index/transcript"
 	"github.com/sessionls/sessionls/index/transcript/agents"
+	"github.com/sessionls/sessionls/index/watch"
 )
 
-const (
-	// patience is how long a search waits for the index to become current.
-	patience = 5 * time.Second
-	// interval is the time between two looks at the disk, and maxInterval the
-	// longest one after failures.
-	interval    = time.Minute
-	maxInterval = 15 * time.Minute
-)
+// patience is how long a search waits for the index to become current.
+const patience = 5 * time.Second
 
 // Options of Open. Everything but Paths has a default.
 type Options struct {
@@ -50,6 +45,8 @@ type Options struct {
 	Log *zerolog.Logger
 	// Now is the present; it defaults to time.Now.
 	Now func() time.Time
+	// Watch opens the system's notifications; it defaults to watch.Native.
+	Watch func() (watch.Backend, error)
 	// Transport is how far the answers travel; "" is local.
 	Transport contract.Transport
 }
@@ -74,6 +71,7 @@ type Service struct {
 	watch      observations
 	wake       subscribers
 	counted    counted
+	follower   *follower
 
 	ctx     context.Context // ends with the service
 	cancel  context.CancelCauseFunc
@@ -120,6 +118,7 @@ func Open(ctx context.Context, opts Options) (*Service, error) {
 	s.policy.paths, s.tombstones.paths = s.paths, s.paths
 	s.handles.path = s.paths.Index()
 	s.ctx, s.cancel = context.WithCancelCause(ctx)
+	s.follower = newFollower(s, opts.Watch)
 	return s, nil
 }
 
@@ -166,39 +165,14 @@ func (s *Service) Close() error {
 	}
 }
 
-// Start looks at the disk in the background, now and then every minute, less
-// often after failures, until ctx ends or the service is closed. It returns at
-// once.
+// Start keeps the index current in the background until ctx ends or the service
+// is closed: see follow.go. It returns at once, and is called once.
 func (s *Service) Start(ctx context.Context) {
+	ctx, end := context.WithCancel(ctx)
+	context.AfterFunc(s.ctx, end)
 	s.work.Go(func() {
-		wait := interval
-		for {
-			if s.allowed() {
-				r := s.request(false)
-				select {
-				case <-r.done:
-				case <-ctx.Done():
-					return
-				case <-s.ctx.Done():
-					return
-				}
-				if r.err == nil || errors.Is(r.err, errInterrupted) {
-					wait = interval
-				} else {
-					wait = min(2*wait, maxInterval)
-				}
-			}
-			timer := time.NewTimer(wait)
-			select {
-			case <-timer.C:
-			case <-ctx.Done():
-				timer.Stop()
-				return
-			case <-s.ctx.Done():
-				timer.Stop()
-				return
-			}
-		}
+		defer end()
+		s.follower.run(ctx)
 	})
 }
 

@@ -18,10 +18,16 @@ import (
 // sessions, and a build asks for a status at every step.
 const recount = 500 * time.Millisecond
 
+// glance is what the index says of itself, and the last report.
+type glance struct {
+	store.Glance
+	report *report
+}
+
 // counted keeps the last glance at the index.
 type counted struct {
 	mu     sync.Mutex
-	glance store.Glance
+	glance glance
 	from   *handle
 	at     time.Time
 }
@@ -55,45 +61,46 @@ func (s *Service) SearchStatus(ctx context.Context, request contract.SearchStatu
 	status.Generation, status.Identity = glance.Generation, glance.Identity
 	status.Sessions, status.Events = glance.Sessions, glance.Events
 	status.FilesIndexed, status.FilesFailed = glance.Read, glance.Failed
-	s.addObserved(&status, saw)
+	s.addObserved(&status, saw, glance.report)
 	for _, rd := range s.readers {
 		agent := rd.Agent()
+		var roots []string
+		if glance.report != nil {
+			roots = glance.report.Roots[agent.ID]
+		} else {
+			roots = s.rootsOf(agent.ID)
+		}
 		counts := glance.Agents[agent.ID]
 		status.Agents = append(status.Agents, contract.AgentStatus{
-			Agent: agent.ID, Label: agent.Label, Roots: s.rootsOf(agent.ID, saw),
+			Agent: agent.ID, Label: agent.Label, Roots: roots,
 			Sessions: counts.Sessions, Events: counts.Events, Failed: counts.Failed,
 		})
 	}
-	status.Phase = phaseOf(&status, saw)
+	status.Phase = phaseOf(&status, saw, glance.report)
 	status.Writer = s.writer(saw)
+	if notice := s.follower.notice(); notice != "" {
+		status.Notices = append(status.Notices, notice)
+	}
 	return contract.RedactStatus(status, s.transport), nil
 }
 
-func (s *Service) addObserved(status *contract.Status, saw seen) {
+func (s *Service) addObserved(status *contract.Status, saw seen, last *report) {
 	if saw.err != nil && !errors.Is(saw.err, errInterrupted) && !errors.Is(saw.err, errClosed) {
 		status.DegradedRoots = append(status.DegradedRoots, contract.DegradedRoot{Root: s.paths.Data, Reason: indexError(saw.err).Message})
 	}
-	if r := saw.result; r != nil {
-		for _, d := range r.Degraded {
-			status.DegradedRoots = append(status.DegradedRoots, contract.DegradedRoot{Root: d.Root, Reason: d.Reason})
-		}
-		status.FilesDue = r.Due
-		// A pass of this version looks at everything, so each is a sweep.
-		at, swept := saw.lastAt.UnixMilli(), saw.lastAt.UnixMilli()
-		status.LastReconcileAt, status.LastSweepCompletedAt = &at, &swept
-	}
+	last.addTo(status)
 	if p := saw.progress; p != nil {
 		status.FilesDue = p.FilesTotal - p.FilesDone
 	}
 }
 
-func phaseOf(status *contract.Status, saw seen) contract.Phase {
+func phaseOf(status *contract.Status, saw seen, last *report) contract.Phase {
 	switch {
 	case !saw.ever:
 		return contract.PhaseIdle
 	case len(status.DegradedRoots) > 0 || status.FilesFailed > 0:
 		return contract.PhaseDegraded
-	case status.FilesDue == 0 && saw.result != nil:
+	case status.FilesDue == 0 && last != nil:
 		return contract.PhaseCurrent
 	}
 	return contract.PhaseIndexing
@@ -113,10 +120,10 @@ func (s *Service) writer(saw seen) contract.Writer {
 
 // glance counts what the index holds. While a pass runs here, counts are taken
 // a few times a second only.
-func (s *Service) glance(ctx context.Context, saw seen) (store.Glance, error) {
+func (s *Service) glance(ctx context.Context, saw seen) (glance, error) {
 	use, release, err := s.handles.acquire(ctx)
 	if err != nil {
-		return store.Glance{}, err
+		return glance{}, err
 	}
 	defer release()
 	s.counted.mu.Lock()
@@ -124,36 +131,27 @@ func (s *Service) glance(ctx context.Context, saw seen) (store.Glance, error) {
 	if saw.writing && s.counted.from == use && time.Since(s.counted.at) < recount {
 		return s.counted.glance, nil
 	}
-	glance, err := use.status.Glance(ctx)
+	// The report first: counts that are newer than what it says do no harm.
+	text, err := use.status.Noted(ctx, reportNote)
 	if err != nil {
-		return store.Glance{}, err
+		return glance{}, err
 	}
-	s.counted.glance, s.counted.from, s.counted.at = glance, use, time.Now()
-	return glance, nil
+	counts, err := use.status.Glance(ctx)
+	if err != nil {
+		return glance{}, err
+	}
+	s.counted.glance, s.counted.from, s.counted.at = glance{counts, readReport(text)}, use, time.Now()
+	return s.counted.glance, nil
 }
 
-// rootsOf are the folders that were looked into for an agent; before the first
-// pass those of them that are there.
-func (s *Service) rootsOf(agent string, saw seen) []string {
+// rootsOf are the folders that will be looked into for an agent.
+func (s *Service) rootsOf(agent string) []string {
 	roots := []string{}
-	add := func(path string) {
-		if !slices.Contains(roots, path) {
-			roots = append(roots, path)
-		}
-	}
-	if saw.result == nil {
-		// A reader's panic shows in the pass.
-		all, _ := reconcile.Roots(s.byAgent[agent], s.env)
-		for _, root := range all {
-			if _, err := os.Stat(root.Path); err == nil || root.Configured {
-				add(root.Path)
-			}
-		}
-		return roots
-	}
-	for _, root := range saw.result.Roots {
-		if root.Agent == agent && (root.Err == nil || root.Configured || !errors.Is(root.Err, fs.ErrNotExist)) {
-			add(root.Path)
+	// A reader's panic shows in the pass.
+	all, _ := reconcile.Roots(s.byAgent[agent], s.env)
+	for _, root := range all {
+		if _, err := os.Stat(root.Path); (root.Configured || err == nil) && !slices.Contains(roots, root.Path) {
+			roots = append(roots, root.Path)
 		}
 	}
 	return roots

@@ -122,6 +122,7 @@ func (n *notifier) compare(now contract.Status) (urgent, changed bool) {
 		was.Writer != now.Writer ||
 		was.FilesFailed != now.FilesFailed ||
 		!slices.Equal(was.DegradedRoots, now.DegradedRoots) ||
+		!slices.Equal(was.Notices, now.Notices) ||
 		!sameProgress(was.Progress, now.Progress)
 }
 

@@ -2,11 +2,7 @@ package reconcile
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"io/fs"
-	"os"
-	"path/filepath"
 	"slices"
 
 	"github.com/sessionls/sessionls/index/store"
@@ -26,7 +22,7 @@ func (p *pass) targeted() bool { return p.cfg.Paths != nil && !p.cfg.Full }
 type target struct {
 	*agent
 	id      string
-	roots   []transcript.Root
+	places  []Place
 	locator transcript.Locator // nil if the reader is none
 
 	sources  []*found
@@ -34,26 +30,6 @@ type target struct {
 	scopes   []string
 	sessions []string
 	wide     bool // its roots are to be discovered
-}
-
-// concerns reports whether a change at path may concern what lies below a root,
-// as far as names tell: it lies there, is a folder above, or lies in one of the
-// folders that the reader names besides.
-func concerns(rd transcript.Reader, env transcript.Env, root transcript.Root, path string) (yes bool) {
-	defer func() {
-		if recover() != nil {
-			yes = true // the pass finds out
-		}
-	}()
-	if transcript.Within(path, root.Path) {
-		return true
-	}
-	l, ok := rd.(transcript.Locator)
-	if !ok {
-		return transcript.Within(root.Path, path)
-	}
-	near := transcript.Within(root.Path, path) || slices.Contains(l.Folders(env, root, transcript.Source{}), filepath.Dir(path))
-	return near && l.Concerns(env, root, path)
 }
 
 // locate finds the sources that the changed paths concern, and what is known of
@@ -91,26 +67,25 @@ func (p *pass) newTarget(rd transcript.Reader) *target {
 	t := &target{agent: &agent{reader: rd, env: p.cfg.Env}, id: rd.Agent().ID, have: map[sourceKey]bool{}}
 	t.env.Extra = p.cfg.Roots[t.id]
 	t.locator, _ = rd.(transcript.Locator)
-	// A reader's panic shows in the sweeps.
-	t.roots, _ = Roots(rd, t.env)
+	t.places = placesFor(rd, t.env)
 	return t
 }
 
 // changed places the paths.
 func (t *target) changed(ctx context.Context, paths []string) {
 	for _, path := range paths {
-		for _, root := range t.roots {
+		for _, p := range t.places {
 			if t.wide || ctx.Err() != nil {
 				return
 			}
-			if !concerns(t.reader, t.env, root, path) {
+			if !p.Concerns(path) {
 				continue
 			}
 			at := path
-			if transcript.Within(path, root.Path) {
-				at = root.Path // a folder above came, went or was renamed
+			if transcript.Within(path, p.Root.Path) {
+				at = p.Root.Path // a folder above came, went or was renamed
 			}
-			loc, err := t.ask(ctx, root, at)
+			loc, err := t.ask(ctx, p.Root, at)
 			if err != nil {
 				t.wide = true
 				return
@@ -207,11 +182,11 @@ func (p *pass) relate(ctx context.Context, t *target) error {
 
 // again looks for a known source where it was. It reports whether it is there.
 func (t *target) again(ctx context.Context, k *known) bool {
-	for _, root := range t.roots {
-		if root.Path != k.root {
+	for _, p := range t.places {
+		if p.Root.Path != k.root {
 			continue
 		}
-		loc, err := t.ask(ctx, root, k.path)
+		loc, err := t.ask(ctx, p.Root, k.path)
 		if err != nil {
 			return false
 		}
@@ -261,49 +236,6 @@ func (p *pass) active() []transcript.Source {
 	out := make([]transcript.Source, 0, min(len(list), maxActive))
 	for _, f := range list[:min(len(list), maxActive)] {
 		out = append(out, f.Source)
-	}
-	return out
-}
-
-// Place is a root with its reader, for watching it.
-type Place struct {
-	Reader transcript.Reader
-	Env    transcript.Env
-	Root   transcript.Root
-	There  bool
-}
-
-// Concerns reports whether a change at path may be of interest here, as far as
-// names tell.
-func (p Place) Concerns(path string) bool { return concerns(p.Reader, p.Env, p.Root, path) }
-
-// Folders names the folders besides the one a source lies in, and those between
-// it and the root, in which changes of it show; of the zero source those of the
-// root.
-func (p Place) Folders(src transcript.Source) (folders []string) {
-	defer func() {
-		if recover() != nil {
-			folders = nil
-		}
-	}()
-	if l, ok := p.Reader.(transcript.Locator); ok {
-		return l.Folders(p.Env, p.Root, src)
-	}
-	return nil
-}
-
-// Places lists the roots of all agents as a pass with this configuration looks
-// into them.
-func Places(cfg Config) []Place {
-	var out []Place
-	for _, rd := range cfg.Readers {
-		env := cfg.Env
-		env.Extra = cfg.Roots[rd.Agent().ID]
-		roots, _ := Roots(rd, env) // a reader's panic shows in the sweeps
-		for _, root := range roots {
-			_, err := os.Stat(root.Path)
-			out = append(out, Place{Reader: rd, Env: env, Root: root, There: !errors.Is(err, fs.ErrNotExist)})
-		}
 	}
 	return out
 }

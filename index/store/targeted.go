@@ -103,10 +103,14 @@ func (w *Writer) Note(ctx context.Context, name, text string) error {
 	return nil
 }
 
-// Note is a text kept with Writer.Note, "" if there is none.
-func (r *Reader) Note(ctx context.Context, name string) (string, error) {
+// Noted is a text kept with Writer.Note, "" if there is none.
+func (r *Reader) Noted(ctx context.Context, name string) (string, error) {
+	return noted(ctx, r.db, name)
+}
+
+func noted(ctx context.Context, db *sql.DB, name string) (string, error) {
 	var text string
-	err := r.db.QueryRowContext(ctx, `SELECT value FROM meta WHERE key = ?`, "note:"+name).Scan(&text)
+	err := db.QueryRowContext(ctx, `SELECT value FROM meta WHERE key = ?`, "note:"+name).Scan(&text)
 	if err != nil && !errors.Is(err, sql.ErrNoRows) {
 		return "", fmt.Errorf("read the index: %w", err)
 	}
@@ -121,4 +125,18 @@ func (r *Reader) Moved(ctx context.Context) (generation int64, identity string, 
 		return 0, "", fmt.Errorf("read the index: %w", err)
 	}
 	return generation, identity, nil
+}
+
+// Noted is Reader.Noted for the writer.
+func (w *Writer) Noted(ctx context.Context, name string) (string, error) {
+	return noted(ctx, w.db, name)
+}
+
+// Retrying counts the sources that failed fewer than limit times as they are.
+func (w *Writer) Retrying(ctx context.Context, limit int) (int, error) {
+	var n int
+	if err := w.db.QueryRowContext(ctx, `SELECT count(*) FROM source WHERE state = ? AND fails < ?`, StateFailed, limit).Scan(&n); err != nil {
+		return 0, fmt.Errorf("count failures: %w", err)
+	}
+	return n, nil
 }

@@ -28,9 +28,9 @@ type Target struct {
 	Folder string
 	// Files are looked at when the folder cannot be watched.
 	Files []string
-	// Toward, if set, is a path below Folder that need not exist yet: only what
-	// happens on the way to it is of interest.
-	Toward string
+	// Toward, if set, are paths below Folder that need not exist yet: only what
+	// happens on the way to them is of interest.
+	Toward []string
 }
 
 // Batch is what changed since the last one.
@@ -53,8 +53,8 @@ type Options struct {
 	// PollMin and PollMax bound the time between two looks at what is not
 	// watched. It doubles while nothing changes there.
 	PollMin, PollMax time.Duration
-	// Ignore says of a path that nothing about it is of interest. It is called
-	// for every event and must be quick.
+	// Ignore says of a path that nothing about it, nor below it, is of interest.
+	// It is called for every event and must be quick.
 	Ignore func(path string) bool
 	// Open opens the system's notifications.
 	Open func() (Backend, error)
@@ -85,8 +85,8 @@ type Watcher struct {
 	lost    bool
 	first   time.Time // of the pending events
 	last    time.Time
-	gone    map[string]bool   // watched folders that told of their end
-	toward  map[string]string // by watched folder; "" for everything
+	gone    map[string]bool     // watched folders that told of their end
+	toward  map[string][]string // by watched folder; none for everything
 	targets []Target
 	newSet  bool
 	notice  string
@@ -130,7 +130,7 @@ func New(opts Options) *Watcher {
 		opts.Open = Native
 	}
 	return &Watcher{
-		opts: opts, poke: make(chan struct{}, 1), pending: map[string]Op{}, gone: map[string]bool{}, toward: map[string]string{},
+		opts: opts, poke: make(chan struct{}, 1), pending: map[string]Op{}, gone: map[string]bool{}, toward: map[string][]string{},
 		on: map[string]bool{}, young: map[string]time.Time{}, stats: map[string]stat{}, pause: opts.PollMin,
 	}
 }
@@ -152,13 +152,15 @@ func merge(targets []Target) []Target {
 		i, ok := at[t.Folder]
 		if !ok {
 			at[t.Folder] = len(out)
-			t.Files = slices.Clone(t.Files)
+			t.Files, t.Toward = slices.Clone(t.Files), slices.Clone(t.Toward)
 			out = append(out, t)
 			continue
 		}
 		out[i].Files = append(out[i].Files, t.Files...)
-		if out[i].Toward != t.Toward {
-			out[i].Toward = ""
+		if len(out[i].Toward) == 0 || len(t.Toward) == 0 {
+			out[i].Toward = nil
+		} else {
+			out[i].Toward = append(out[i].Toward, t.Toward...)
 		}
 	}
 	return out
@@ -169,6 +171,13 @@ func (w *Watcher) Notice() string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.notice
+}
+
+// Wants reports whether a folder itself is among what was last set.
+func (w *Watcher) Wants(folder string) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return slices.ContainsFunc(w.targets, func(t Target) bool { return t.Folder == folder && len(t.Toward) == 0 })
 }
 
 // Watched is the number of folders that are watched now.
@@ -274,12 +283,18 @@ func (w *Watcher) receive(e Event) {
 	if itself && e.Op == Gone {
 		w.gone[e.Path] = true
 	}
-	toward, known := w.toward[filepath.Dir(e.Path)]
+	toward := w.toward[filepath.Dir(e.Path)]
 	w.mu.Unlock()
-	if known && toward != "" && !itself && !within(e.Path, toward) && !within(toward, e.Path) {
+	if !itself && !onTheWay(e.Path, toward) {
 		return
 	}
 	w.add(e.Path, e.Op)
+}
+
+// onTheWay reports whether a path is of interest where only the way to some
+// paths, if any, is.
+func onTheWay(path string, toward []string) bool {
+	return len(toward) == 0 || slices.ContainsFunc(toward, func(to string) bool { return within(path, to) || within(to, path) })
 }
 
 // within reports whether path is folder or lies below it.
@@ -351,15 +366,12 @@ func (w *Watcher) enter(path string, depth int) {
 	if err != nil || !info.IsDir() || depth == 0 || w.on[path] || len(w.on) >= w.room() {
 		return
 	}
-	if toward := w.way(filepath.Dir(path)); toward != "" {
-		if !within(path, toward) {
-			return
-		}
-		w.watch(path, toward)
-	} else {
-		w.watch(path, "")
+	if w.opts.Ignore(path) {
+		return
 	}
-	if !w.on[path] {
+	// Beyond the end of a way everything is of interest.
+	toward := slices.DeleteFunc(slices.Clone(w.way(filepath.Dir(path))), func(to string) bool { return !within(path, to) || to == path })
+	if !w.watch(path, toward) {
 		return
 	}
 	w.young[path] = time.Now()
@@ -374,7 +386,7 @@ func (w *Watcher) enter(path string, depth int) {
 	}
 }
 
-func (w *Watcher) way(folder string) string {
+func (w *Watcher) way(folder string) []string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.toward[folder]
@@ -396,7 +408,7 @@ func (w *Watcher) room() int {
 
 // watch adds one watch. A failure that comes from a limit of the system is
 // remembered.
-func (w *Watcher) watch(folder, toward string) (added bool) {
+func (w *Watcher) watch(folder string, toward []string) (added bool) {
 	w.mu.Lock()
 	w.toward[folder] = toward
 	w.mu.Unlock()
@@ -461,7 +473,7 @@ func (w *Watcher) apply() bool {
 			continue
 		}
 		if w.watch(t.Folder, t.Toward) {
-			if t.Toward == "" {
+			if len(t.Toward) == 0 {
 				fresh = append(fresh, t.Folder)
 			}
 		} else if !w.on[t.Folder] {
@@ -498,7 +510,7 @@ func (w *Watcher) pollFor(left []Target) {
 	}
 	there := 0
 	for _, t := range left {
-		if t.Toward == "" {
+		if len(t.Toward) == 0 {
 			take(t.Folder)
 			if w.stats[t.Folder].there {
 				there++

@@ -90,9 +90,14 @@ func isTitles(name string) bool {
 // Concerns implements transcript.Locator: rollouts, folders, and what holds
 // titles.
 func (Reader) Concerns(_ transcript.Env, root transcript.Root, path string) bool {
-	name := filepath.Base(path)
-	return isTitles(name) || strings.HasSuffix(name, ".jsonl") || strings.HasSuffix(name, ".jsonl.zst") ||
-		!strings.Contains(name, ".") || transcript.Within(path, root.Path)
+	name, on := filepath.Base(path), transcript.Below(root.Path, path)
+	if len(on) == 0 || isTitles(name) {
+		return true
+	}
+	if !root.Configured && on[0] != liveDir && on[0] != archiveDir {
+		return false // the home has working trees, logs and caches, too
+	}
+	return strings.HasSuffix(name, ".jsonl") || strings.HasSuffix(name, ".jsonl.zst") || !strings.Contains(name, ".")
 }
 
 // Locate implements transcript.Locator.
