@@ -43,7 +43,6 @@ func TestEnds(t *testing.T) {
 		}, 1},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			t.Parallel()
 			w := newWorld(t)
 			sessions := w.write(authors(nil), pick(100, 200, 1000), 8)
 			s := w.start()

@@ -14,9 +14,9 @@ import (
 // completes it to what a clean build gives.
 func TestKilledAtRandom(t *testing.T) {
 	w := newWorld(t)
-	kills, within, asked := 0, 0, 0
+	kills, looks, amidst, asked := 0, 0, 0, 0
 	// Enough sessions for a bulk build.
-	sessions := w.write(w.all(), pick(260, 360, 1400), 5)
+	sessions := w.write(w.all(), pick(220, 260, 1400), 5)
 	after, full := w.clean()
 	if len(after) != len(sessions) {
 		t.Fatalf("%d sessions in a clean build of %d", len(after), len(sessions))
@@ -34,8 +34,12 @@ func TestKilledAtRandom(t *testing.T) {
 				before = content{}
 			}
 		}
-		for range pick(5, 10, 10) {
-			if !w.kill(full) {
+		for range pick(5, 12, 12) {
+			within := full // most of a refresh is over in half the time of a build
+			if len(before) > 0 {
+				within /= 2
+			}
+			if !w.kill(within) {
 				break // it was done before
 			}
 			kills++
@@ -48,9 +52,10 @@ func TestKilledAtRandom(t *testing.T) {
 			s := w.look(w.own, nil)
 			got := w.read(s)
 			s.Close()
+			looks++
 			w.between("after a kill", got, before, after)
 			if !maps.Equal(got, after) {
-				within++
+				amidst++
 			}
 		}
 		w.run(w.own, "index")
@@ -63,21 +68,21 @@ func TestKilledAtRandom(t *testing.T) {
 			t.FailNow()
 		}
 	}
-	t.Logf("%d kills, at least %d of them in the midst of it; %d searches checked; a first build takes %v", kills, within, asked, full.Round(time.Millisecond))
+	t.Logf("%d kills, after %d of them the index was looked at, %d times in the midst of the work; %d searches checked; a first build takes %v", kills, looks, amidst, asked, full.Round(time.Millisecond))
 }
 
 // kill starts a process that indexes, kills it after a random time or a random
 // number of writes, and reports whether it was still running.
-func (w *world) kill(full time.Duration) bool {
+func (w *world) kill(within time.Duration) bool {
 	w.Helper()
 	var cmd *exec.Cmd
 	switch w.rnd.IntN(6) {
-	case 0, 1:
+	case 0:
 		cmd = w.command(w.own, "serve")
 		in, err := cmd.StdinPipe()
 		w.must(err)
 		defer in.Close()
-	case 2:
+	case 1, 2:
 		cmd = w.command(w.own, "index", "--full")
 	default:
 		cmd = w.command(w.own, "index")
@@ -88,11 +93,11 @@ func (w *world) kill(full time.Duration) bool {
 	ended := make(chan error, 1)
 	go func() { ended <- cmd.Wait() }()
 
-	deadline := time.After(time.Duration(w.rnd.Int64N(int64(full))))
+	deadline := time.After(time.Duration(w.rnd.Int64N(int64(within))))
 	writes := 1 << 30
 	if w.rnd.IntN(2) == 0 {
 		writes = 1 + w.rnd.IntN(12)
-		deadline = time.After(full)
+		deadline = time.After(within)
 	}
 	wal := filepath.Join(w.own, "index.db-wal")
 	size := int64(-1)

@@ -16,7 +16,8 @@ import (
 	"github.com/sessionls/sessionls/index/transcript"
 )
 
-// world is a user's home with transcripts, and sessionls' own folder.
+// world is a user's home with transcripts, and sessionls' own folder. A test
+// with one of its own runs beside others: much of it is waiting.
 type world struct {
 	*testing.T
 	corpus
@@ -26,6 +27,7 @@ type world struct {
 
 func newWorld(t *testing.T) *world {
 	t.Helper()
+	t.Parallel()
 	rnd := seeded(t)
 	dir := t.TempDir()
 	w := &world{T: t, corpus: corpus{home: filepath.Join(dir, "home"), rnd: rnd}, own: filepath.Join(dir, "own")}
