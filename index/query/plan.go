@@ -115,10 +115,10 @@ func (u *unit) exact() store.Expr {
 }
 
 // loose is what also counts as the unit, below its own form: completions of a
-// word being typed, and inflections.
-func (u *unit) loose() store.Expr {
+// word being typed, if they are wanted, and inflections.
+func (u *unit) loose(complete bool) store.Expr {
 	var any []store.Expr
-	if u.complete {
+	if complete {
 		any = append(any, store.Phrase(u.word.Terms, true))
 		for _, t := range u.word.Side {
 			any = append(any, store.Phrase([]string{t}, true))

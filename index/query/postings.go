@@ -3,6 +3,7 @@ package query
 import (
 	"math"
 	"slices"
+	"unicode/utf8"
 
 	"github.com/sessionls/sessionls/contract"
 	"github.com/sessionls/sessionls/index/store"
@@ -65,7 +66,9 @@ func (s *search) postings() ([]posting, error) {
 			continue
 		}
 		for _, st := range s.plan.streams {
-			for f, e := range []store.Expr{u.exact(), u.loose()} {
+			complete := u.complete && s.completes(u, st)
+			s.truncated = s.truncated || complete != u.complete
+			for f, e := range []store.Expr{u.exact(), u.loose(complete)} {
 				rows, more, err := s.list(st, e, s.budget(st, u.quoted))
 				if err != nil {
 					return nil, err
@@ -84,7 +87,8 @@ func (s *search) postings() ([]posting, error) {
 		for _, st := range s.plan.streams {
 			// Where every word met its budget, the phrase is looked for as far
 			// back as they were, not through all of their lists.
-			e := s.marked(store.Phrase(s.plan.phrase, s.plan.open))
+			last := &s.plan.units[s.plan.words[len(s.plan.words)-1]]
+			e := s.marked(store.Phrase(s.plan.phrase, s.plan.open && (last.word.Single || s.completes(last, st))))
 			rows, more, err := s.pages(st, e, s.depth(st, out), s.budget(st, false))
 			if err != nil {
 				return nil, err
@@ -94,6 +98,21 @@ func (s *search) postings() ([]posting, error) {
 		}
 	}
 	return out, s.together(&out)
+}
+
+// shortPrefix is a number of letters that so many words begin with that tool
+// text, which has no prefix index, is not searched for their completions once
+// it is large: the full-text index would put the lists of all of them together
+// before it gives the first row.
+const (
+	shortPrefix = 2
+	largeIndex  = 20_000 // rows
+)
+
+// completes reports whether a word being typed is completed in a stream.
+func (s *search) completes(u *unit, st store.Stream) bool {
+	last := u.word.Terms[len(u.word.Terms)-1]
+	return st == store.Talk || len(u.word.Terms) > 1 || utf8.RuneCountInString(last) > shortPrefix || s.snap.Spans.Rows() <= largeIndex
 }
 
 // depth is the oldest row that all words of a stream were read down to, if all
@@ -136,7 +155,7 @@ func (s *search) together(out *[]posting) error {
 			if u.optional {
 				continue
 			}
-			all = append(all, store.Any(u.exact(), u.loose()))
+			all = append(all, store.Any(u.exact(), u.loose(u.complete && s.completes(u, st))))
 			units = append(units, i)
 		}
 		if len(all) < 2 {
