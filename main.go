@@ -20,6 +20,7 @@ import (
 	"github.com/sessionls/sessionls/index"
 	"github.com/sessionls/sessionls/index/store"
 	"github.com/sessionls/sessionls/server"
+	"github.com/sessionls/sessionls/server/rpc"
 )
 
 // Set by the linker (see the Makefile); the toolchain knows them for what was
@@ -67,7 +68,9 @@ func open(ctx context.Context, paths index.Paths, log *zerolog.Logger) (*index.S
 
 // serve is the language server on the standard streams.
 func serve(ctx context.Context, paths index.Paths, file *logFile, version string) int {
-	// Standard output is the protocol's. Warnings also go where editors show them.
+	// Standard output is the protocol's; taken before anything may log, as the
+	// log looks at it. Warnings also go where editors show them.
+	in, out := rpc.Stdio()
 	warnings := zerolog.FilteredLevelWriter{
 		Writer: zerolog.LevelWriterAdapter{Writer: zerolog.ConsoleWriter{Out: os.Stderr, NoColor: true}},
 		Level:  zerolog.WarnLevel,
@@ -84,7 +87,7 @@ func serve(ctx context.Context, paths index.Paths, file *logFile, version string
 		return cli.ExitFailed
 	}
 	service.Start(ctx)
-	code := server.Run(ctx, server.Options{Service: service, Version: version, Log: log})
+	code := server.Run(ctx, server.Options{In: in, Out: out, Service: service, Version: version, Log: log})
 	if err := service.Close(); err != nil {
 		log.Warn().Err(err).Msg("closing the index")
 	}
