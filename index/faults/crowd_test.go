@@ -92,14 +92,16 @@ func (c *crowd) over() bool {
 func (c *crowd) run(d time.Duration) {
 	c.deadline = time.Now().Add(d)
 	var all sync.WaitGroup
-	all.Go(c.writer)
-	all.Go(func() { c.trouble(rand.New(rand.NewPCG(c.rnd.Uint64(), 1))) })
+	own := func() *rand.Rand { return rand.New(rand.NewPCG(c.rnd.Uint64(), 0)) }
+	trouble := own()
+	all.Go(func() { c.trouble(trouble) })
 	for i := range c.slots {
-		for k := range 2 {
-			rnd := rand.New(rand.NewPCG(uint64(i), uint64(k)+c.rnd.Uint64()))
+		for range 2 {
+			rnd := own()
 			all.Go(func() { c.ask(c.slots[i], rnd) })
 		}
 	}
+	all.Go(c.writer) // the world's own source is its from here on
 	all.Wait()
 	for _, slot := range c.slots {
 		s := slot.get()
