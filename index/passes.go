@@ -264,6 +264,14 @@ func (s *Service) passOnce(ctx context.Context, r *run, cfg reconcile.Config) (*
 	s.watch.begins(cfg.Paths == nil)
 	defer s.watch.writes(false)
 	result, err := reconcile.Run(ctx, w, cfg)
+	if err == nil && cfg.Paths == nil {
+		var carried bool
+		if carried, err = s.carryOver(ctx, w, cfg); carried {
+			// What was brought is to be judged like everything.
+			cfg.Full = false
+			result, err = reconcile.Run(ctx, w, cfg)
+		}
+	}
 	if err == nil {
 		err = s.keepReport(ctx, w, last, &result)
 	}
@@ -278,6 +286,13 @@ func (s *Service) openWriter(ctx context.Context) (*store.Writer, error) {
 	if !s.suspect.Load() {
 		w, err = store.OpenWriter(ctx, s.paths.Index())
 	}
+	if store.IsReadOnly(err) {
+		// Perhaps only because it is open for reading from a time when it was.
+		if err := s.handles.retire(ctx); err != nil {
+			return nil, err
+		}
+		w, err = store.OpenWriter(ctx, s.paths.Index())
+	}
 	if !errors.Is(err, store.ErrDamaged) && !errors.Is(err, store.ErrForeign) {
 		return w, err
 	}
@@ -288,6 +303,23 @@ func (s *Service) openWriter(ctx context.Context) (*store.Writer, error) {
 	s.suspect.Store(false)
 	s.log.Warn().Err(err).Str("aside", aside).Msg("the index cannot be used; it was set aside and is built anew")
 	return store.OpenWriter(ctx, s.paths.Index())
+}
+
+// carryOver brings what databases that were set aside keep into the index, after
+// a pass over everything that is on disk. Interrupted, it begins anew in the
+// next one.
+func (s *Service) carryOver(ctx context.Context, w *store.Writer, cfg reconcile.Config) (carried bool, err error) {
+	for _, aside := range store.Pending(s.paths.Index()) {
+		n, whole, err := reconcile.CarryOver(ctx, w, cfg, aside)
+		if carried = carried || n > 0; err != nil {
+			return carried, err
+		}
+		s.log.Info().Int("sessions", n).Bool("whole", whole).Str("from", aside).Msg("sessions whose transcripts are gone were brought over from the index before")
+		if err := store.Settle(s.paths.Index(), aside, whole); err != nil {
+			return carried, err
+		}
+	}
+	return carried, nil
 }
 
 // passConfig is what a pass goes by, as policy and configuration are now.

@@ -48,15 +48,15 @@ func (f *Forgotten) Has(agent, sessionID string) bool {
 // then it turned out whose it is.
 const forgottenNote = "forgotten by the user"
 
-// lapsed lists the sessions in the index that are forgotten. ForgetSession drops
-// what is there when it is called; this finds what a pass of another process,
-// begun before, has brought since.
+// lapsed lists the sessions in the index that are forgotten, or sub-agents of
+// what is excluded. ForgetSession drops what is there when it is called; this
+// finds what a pass of another process, begun before, has brought since.
 func (p *pass) lapsed(ctx context.Context) (out [][2]string, err error) {
-	if p.cfg.Forgotten.Len() == 0 {
+	if p.cfg.Forgotten.Len()+p.shut.Len() == 0 || p.targeted() {
 		return nil, nil
 	}
 	err = p.w.Names(ctx, func(agent, sid string) {
-		if p.cfg.Forgotten.Has(agent, sid) {
+		if p.cfg.Forgotten.Has(agent, sid) || p.isShutOut(agent, sid) {
 			out = append(out, [2]string{agent, sid})
 		}
 	})

@@ -3,7 +3,6 @@ package reconcile
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -86,92 +85,6 @@ func (p *pass) link() {
 			k.signature = f.Signature
 		}
 	}
-}
-
-// tooOld reports whether retention excludes a transcript of that time.
-func (p *pass) tooOld(t time.Time) bool { return !p.cutoff.IsZero() && t.Before(p.cutoff) }
-
-// purge drops what retention or the configuration no longer allows, and keeps
-// such sources from being read.
-func (p *pass) purge(ctx context.Context) (any bool, err error) {
-	var drop []*known
-	var shut []*found // excluded by the folder the session ran in
-	dropping := map[int64]bool{}
-	add := func(k *known) {
-		if k != nil && !dropping[k.id] {
-			dropping[k.id] = true
-			drop = append(drop, k)
-		}
-	}
-	p.sources = slices.DeleteFunc(p.sources, func(f *found) bool {
-		out := p.tooOld(f.ModTime) || p.cfg.Exclude.Match(f.Path) || p.cfg.Forgotten.Has(f.Agent, f.SessionID)
-		if out {
-			add(f.known)
-		}
-		return out
-	})
-	byID := map[int64]*known{}
-	for _, k := range p.known {
-		byID[k.id] = k
-		if !k.there && (p.tooOld(k.mtime) || p.cfg.Exclude.Match(k.path)) {
-			add(k)
-		}
-	}
-	// What a targeted pass reads is looked at while it is read.
-	if p.cfg.Exclude != nil && !p.targeted() {
-		there := map[int64]*found{}
-		for _, f := range p.sources {
-			if f.known != nil {
-				there[f.known.id] = f
-			}
-		}
-		err := p.w.Folders(ctx, func(source int64, cwd string) {
-			if dropping[source] || byID[source] == nil || !p.cfg.Exclude.Match(cwd) {
-				return
-			}
-			add(byID[source])
-			if f := there[source]; f != nil {
-				shut = append(shut, f)
-			}
-		})
-		if err != nil {
-			return false, err
-		}
-	}
-	lapsed, err := p.lapsed(ctx)
-	if err != nil {
-		return false, err
-	}
-	if len(drop)+len(lapsed) == 0 {
-		return false, nil
-	}
-	p.result.Purged = len(drop) + len(lapsed)
-	return true, p.update(ctx, func(t *store.Tx) error {
-		for _, k := range drop {
-			if err := errors.Join(t.ForksDue(k.id), t.DropSource(k.id)); err != nil {
-				return err
-			}
-		}
-		for _, s := range lapsed {
-			if _, err := t.Forget(s[0], s[1]); err != nil {
-				return err
-			}
-		}
-		for _, f := range shut {
-			if err := putExcluded(t, f, p.cfg.Exclude); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
-}
-
-func putExcluded(t *store.Tx, f *found, e *Excluder) error {
-	_, err := t.PutSource(store.SourceState{
-		Source: f.Source, State: store.StateEmpty, Error: e.note(),
-		Checkpoint: &transcript.Checkpoint{Version: f.reader.Version()},
-	})
-	return err
 }
 
 // note is one thing the index is told before reading begins.

@@ -4,8 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
+	"os"
 	"runtime/debug"
-	"strings"
 
 	"github.com/sessionls/sessionls/index/store"
 	"github.com/sessionls/sessionls/index/transcript"
@@ -122,7 +123,7 @@ func (p *pass) readBatch(ctx context.Context, list []*due) error {
 			if a.vain {
 				return errUndo
 			}
-			if a.failure != nil || a.reread {
+			if a.failure != nil || a.reread || a.gone {
 				if err := a.abort(); err != nil {
 					return fmt.Errorf("%w: %w", errUndo, err)
 				}
@@ -167,7 +168,7 @@ func (p *pass) readOne(ctx context.Context, d *due) error {
 			if err := a.run(ctx, prev); err != nil {
 				return err
 			}
-			if a.failure != nil || a.reread || a.vain {
+			if a.failure != nil || a.reread || a.vain || a.gone {
 				return errUndo
 			}
 			return nil
@@ -199,7 +200,12 @@ func (p *pass) readOne(ctx context.Context, d *due) error {
 func (p *pass) done(a *attempt) {
 	p.progress.FilesDone++
 	p.progress.BytesDone += max(a.d.Size, 0)
-	if err := a.failed(); err != nil {
+	if err := a.failed(); a.gone {
+		if a.d.known != nil {
+			p.result.Due++ // to be judged by the next pass
+		}
+		p.cfg.Log.Debug().Str("agent", a.d.Agent).Str("path", a.d.Path).Msg("a transcript vanished before it was read")
+	} else if err != nil {
 		p.result.Failed++
 		if a.fails() < MaxFails {
 			p.result.Due++
@@ -228,6 +234,7 @@ type attempt struct {
 	failure error // the source cannot be read
 	reread  bool  // it must be read from its start
 	vain    bool  // it has no conversation, but the session of a source that had one
+	gone    bool  // it was deleted or moved away since it was found
 
 	state    store.State // what became of it, "" if it failed
 	excluded bool
@@ -235,7 +242,7 @@ type attempt struct {
 
 // failed is the reason to count the source as failed, nil if it was read.
 func (a *attempt) failed() error {
-	if a.failure == nil && a.reread {
+	if a.failure == nil && a.reread && !a.gone {
 		return errors.New("the reader asked for another reading of a source read from its start")
 	}
 	return a.failure
@@ -267,6 +274,9 @@ func (a *attempt) abort() error {
 	if err := a.sink.Abort(); err != nil {
 		return err
 	}
+	if a.gone {
+		return a.t.DropBare(a.sink.Source())
+	}
 	_, err := a.putFailed()
 	return err
 }
@@ -274,57 +284,92 @@ func (a *attempt) abort() error {
 // run reads the source. The error is of the index; what the source is to blame
 // for is in failure and reread, and the transaction is then to be undone.
 func (a *attempt) run(ctx context.Context, prev *transcript.Checkpoint) error {
+	orphaned, err := a.once(ctx, prev, false)
+	if err == nil && orphaned {
+		_, err = a.once(ctx, nil, true)
+	}
+	return err
+}
+
+// once reads the source, from its start or from prev. orphaned says that what
+// its sessions inherited belongs to none that is in the index or may come: to be
+// found, it must be read again as their own (adopt).
+func (a *attempt) once(ctx context.Context, prev *transcript.Checkpoint, adopt bool) (orphaned bool, err error) {
 	d := a.d
 	version := d.reader.Version()
 	// The state is replaced below; now the row must be there for its id, and
 	// for comparing copies.
 	id, err := a.t.PutSource(store.SourceState{Source: d.Source, State: store.StateEmpty})
 	if err != nil {
-		return err
+		return false, err
 	}
 	a.sink = a.t.NewSink(id, d.Source, d.reader.Agent().Label, a.p.tell)
-	g := &guard{Sink: a.sink, agent: d.Agent, exclude: a.p.cfg.Exclude, forgotten: a.p.cfg.Forgotten}
+	if adopt {
+		a.sink.Adopt()
+	}
+	g := &guard{Sink: a.sink, p: a.p, agent: d.Agent}
 	cp, err := a.read(ctx, prev, g)
 	switch {
 	case ctx.Err() != nil:
-		return ctx.Err()
+		return false, ctx.Err()
 	case g.fault != nil:
-		return g.fault
-	case g.excluded:
+		return false, g.fault
+	case g.shut:
 		if err := errors.Join(a.t.ForksDue(id), a.sink.Abort(), a.t.DropSource(id)); err != nil {
-			return err
+			return false, err
 		}
 		a.excluded = true
-		return putExcluded(a.t, d.found, a.p.cfg.Exclude)
+		// Its sub-agents, too, those that were read before.
+		for _, sid := range []string{d.SessionID, g.excluded} {
+			if sid == "" {
+				continue
+			}
+			a.p.shutOut(d.Agent, sid)
+			if _, err := a.t.Forget(d.Agent, sid); err != nil {
+				return false, err
+			}
+		}
+		if d.SessionID == "" {
+			d.SessionID = g.excluded
+		}
+		return false, putExcluded(a.t, d.found, a.p.cfg.Exclude)
+	case errors.Is(err, fs.ErrNotExist) && d.vanished():
+		a.gone = true
+		return false, nil
 	case errors.Is(err, transcript.ErrReread), errors.Is(err, transcript.ErrNoSession) && g.resumed:
 		a.reread = true
-		return nil
+		return false, nil
 	case errors.Is(err, transcript.ErrNoSession):
 		if cp == nil {
 			cp = &transcript.Checkpoint{}
 		}
 		if !g.begun {
 			if err := a.sink.Begin(false); err != nil {
-				return err
+				return false, err
 			}
 		}
 	case err != nil:
 		a.failure = err
-		return nil
+		return false, nil
 	case cp == nil:
 		a.failure = errors.New("the reader says nothing of how far it got")
-		return nil
+		return false, nil
 	}
 	if err := a.sink.Close(); err != nil {
 		if errors.Is(err, store.ErrTakenInVain) {
 			a.vain = true
-			return nil
+			return false, nil
 		}
 		if store.IsFault(err) {
-			return err
+			return false, err
 		}
 		a.failure = err
-		return nil
+		return false, nil
+	}
+	if !adopt && !g.resumed && g.copied && a.sink.Events > 0 {
+		if orphaned, err = a.p.orphans(a.t, d.Agent, g.parents); err != nil || orphaned {
+			return orphaned, err
+		}
 	}
 	cp.Version = version
 	s := store.SourceState{Source: d.Source, State: store.StateRead, Checkpoint: cp}
@@ -344,11 +389,18 @@ func (a *attempt) run(ctx context.Context, prev *transcript.Checkpoint) error {
 	if g.lapsed != "" && s.State == store.StateEmpty {
 		// Nothing else came from it: not even the carry-over is kept.
 		a.excluded = true
-		return putForgotten(a.t, d.found, g.lapsed)
+		return false, putForgotten(a.t, d.found, g.lapsed)
 	}
 	a.state = s.State
 	_, err = a.t.PutSource(s)
-	return err
+	return false, err
+}
+
+// vanished reports whether the file of a source that was found is not there any
+// more.
+func (f *found) vanished() bool {
+	_, err := os.Lstat(f.Path)
+	return errors.Is(err, fs.ErrNotExist)
 }
 
 // read is Read with a panic turned into a failure of this source.
@@ -360,69 +412,4 @@ func (a *attempt) read(ctx context.Context, prev *transcript.Checkpoint, out tra
 		}
 	}()
 	return a.d.reader.Read(ctx, a.d.env, a.d.Source, prev, out)
-}
-
-// guard stands between a reader and the sink: it tells failures of the index
-// from those of the reader, and keeps out what is excluded.
-type guard struct {
-	*store.Sink
-	agent     string
-	exclude   *Excluder
-	forgotten *Forgotten
-	begun     bool
-	resumed   bool
-	excluded  bool
-	lapsed    string // a session of it that is forgotten
-	fault     error
-	sessions  []string // ids of the conversations, the first few
-}
-
-// errExcluded ends the reading of a source that is to stay out of the index.
-var errExcluded = errors.New("excluded by the configuration")
-
-func (g *guard) pass(err error) error {
-	if err != nil && g.fault == nil && store.IsFault(err) {
-		g.fault = err
-	}
-	return err
-}
-
-// Begin implements transcript.Sink.
-func (g *guard) Begin(resumed bool) error {
-	g.begun, g.resumed = true, resumed
-	return g.pass(g.Sink.Begin(resumed))
-}
-
-// Event implements transcript.Sink.
-func (g *guard) Event(e *transcript.Event) error {
-	if g.forgotten.Has(g.agent, e.SessionID) {
-		return nil
-	}
-	return g.pass(g.Sink.Event(e))
-}
-
-// Surface implements transcript.Sink.
-func (g *guard) Surface(sessionID string, from, to int, s transcript.Surface) error {
-	if g.forgotten.Has(g.agent, sessionID) {
-		return nil
-	}
-	return g.pass(g.Sink.Surface(sessionID, from, to, s))
-}
-
-// Header implements transcript.Sink.
-func (g *guard) Header(h *transcript.Header) error {
-	if g.forgotten.Has(g.agent, h.SessionID) {
-		if g.lapsed == "" || len(h.SessionID) < len(g.lapsed) {
-			g.lapsed = strings.Clone(h.SessionID)
-		}
-		return nil
-	}
-	if g.exclude.MatchAny(h.CWD, h.CWDs) {
-		g.excluded = true
-		return errExcluded
-	}
-	if h.Conversation && len(g.sessions) < 2 {
-		g.sessions = append(g.sessions, h.SessionID)
-	}
-	return g.pass(g.Sink.Header(h))
 }

@@ -173,8 +173,10 @@ type pass struct {
 	want    map[int64]string // presence of gone sources, by id
 	was     map[int64]string // what the index says of those not present
 	memos   map[string]memo
-	strange map[string]bool // roots that were not looked into: whether they are there
-	notes   []note          // what the index is told before reading
+	coming  map[[2]string]struct{} // sessions that were found, by agent and id
+	shut    *Forgotten             // sessions that are excluded by the configuration
+	strange map[string]bool        // roots that were not looked into: whether they are there
+	notes   []note                 // what the index is told before reading
 	due     []*due
 	steads  []*due // copies to be read because the better ones gave nothing
 

@@ -57,6 +57,7 @@ type sessionWriter struct {
 	files     map[string]struct{}
 	newFiles  []string
 	headed    bool
+	fresh     bool // it was not in the index before
 	touched   bool
 
 	raw      []byte // the open block
@@ -101,6 +102,9 @@ func (s *Sink) Progress(bytes int64) {
 	}
 }
 
+// Source is the row of the source that is written.
+func (s *Sink) Source() int64 { return s.source }
+
 // Adopt has what the source's sessions inherited count as their own text: the
 // session they have it from is not in the index and will not be.
 func (s *Sink) Adopt() { s.adopt = true }
@@ -134,7 +138,7 @@ func (s *Sink) session(sid string) (*sessionWriter, error) {
 		if w.id, err = res.LastInsertId(); err != nil {
 			return nil, fmt.Errorf("add a session: %w", err)
 		}
-		w.epoch = 1
+		w.epoch, w.fresh = 1, true
 		return w, nil
 	case err != nil:
 		return nil, fmt.Errorf("look up a session: %w", err)
@@ -363,6 +367,14 @@ func (s *Sink) Header(h *transcript.Header) error {
 		return nil // Close drops it
 	}
 	w.headed = true
+	if w.fresh {
+		// Forks that adopted its text give it back.
+		w.fresh = false
+		if _, err := s.t.exec(`UPDATE source SET signature = '', carry = NULL WHERE id <> ? AND id IN (
+			SELECT source FROM session WHERE agent = ? AND parent = ? AND inherited > 0 AND inherited_ids IS NULL)`, s.source, s.src.Agent, w.sid); err != nil {
+			return err
+		}
+	}
 	head := *h
 	head.FinishTitle(s.label)
 	if err := s.head(w, &head); err != nil {

@@ -53,20 +53,20 @@ func (w *Writer) Absent(ctx context.Context) (map[int64]string, error) {
 
 // Folders calls f with the working directory of every session that has one, and
 // with the comparison keys of the folders it worked in.
-func (w *Writer) Folders(ctx context.Context, f func(source int64, cwd string)) error {
-	rows, err := w.db.QueryContext(ctx, `SELECT source, cwd FROM session WHERE cwd IS NOT NULL
-		UNION ALL SELECT session.source, place.key FROM place JOIN session ON session.id = place.session`)
+func (w *Writer) Folders(ctx context.Context, f func(source int64, sid, folder string)) error {
+	rows, err := w.db.QueryContext(ctx, `SELECT source, sid, cwd FROM session WHERE cwd IS NOT NULL
+		UNION ALL SELECT session.source, session.sid, place.key FROM place JOIN session ON session.id = place.session`)
 	if err != nil {
 		return fmt.Errorf("list working directories: %w", err)
 	}
 	defer rows.Close()
 	for rows.Next() {
 		var id int64
-		var cwd string
-		if err := rows.Scan(&id, &cwd); err != nil {
+		var sid, folder string
+		if err := rows.Scan(&id, &sid, &folder); err != nil {
 			return fmt.Errorf("list working directories: %w", err)
 		}
-		f(id, cwd)
+		f(id, sid, folder)
 	}
 	if err := rows.Err(); err != nil {
 		return fmt.Errorf("list working directories: %w", err)
