@@ -100,6 +100,18 @@ func checks(found index.Report) cli.Report {
 	default:
 		add("index", cli.StateOK, "%s: %s, %s, whole", x.Path, several(int64(x.Sessions), "session"), several(x.Events, "event"))
 	}
+	if n := found.Kept.Missing; n > 0 {
+		add("kept", cli.StateOK, "%s whose transcripts are gone, as copies; `sessionls forget` drops one, `enable --days` old ones, `clear` all", several(int64(n), "session"))
+	}
+	if n := found.Kept.Unverifiable; n > 0 {
+		out.Checks = append(out.Checks, cli.Check{
+			Name: "kept", State: cli.StateWarning, Detail: several(int64(n), "session") + " of folders that are gone, empty or cannot be read now",
+			Mend: "nothing is lost: they are as before once the folder is back; `sessionls status` names it",
+		})
+	}
+	if n := found.Kept.Forgotten; n > 0 {
+		add("forgotten", cli.StateOK, "%s kept out of the index; `sessionls clear` takes that back, and drops copies of transcripts that are gone", several(int64(n), "session"))
+	}
 	for _, agent := range found.Agents {
 		out.Checks = append(out.Checks, agentCheck(agent))
 	}

@@ -19,6 +19,7 @@ type Report struct {
 	Policy   contract.Policy `json:"policy"`
 	Index    IndexReport     `json:"index"`
 	Config   ConfigReport    `json:"config"`
+	Kept     KeptReport      `json:"kept"`
 	Agents   []AgentReport   `json:"agents"`
 	Failures []Failure       `json:"failures"`
 	// MoreFailures is true when the list was cut.
@@ -49,6 +50,17 @@ type IndexReport struct {
 	Error string `json:"error,omitzero"`
 	// Aside is a database that could not be used and was set aside.
 	Aside string `json:"aside,omitzero"`
+}
+
+// KeptReport counts sessions whose transcripts cannot be read now, and those that
+// the user had forgotten.
+type KeptReport struct {
+	// Missing are proven gone: the kept copy answers for them.
+	Missing int `json:"missing"`
+	// Unverifiable lie where nothing can be proven now.
+	Unverifiable int `json:"unverifiable"`
+	// Forgotten are sessions that stay out of the index.
+	Forgotten int `json:"forgotten"`
 }
 
 // ConfigReport describes the configuration file.
@@ -131,6 +143,11 @@ func (s *Service) Doctor(ctx context.Context) (Report, error) {
 	for _, w := range warnings {
 		problem("correct or remove it", "%s", w)
 	}
+	forgotten, err := s.tombstones.load()
+	if err != nil {
+		problem("run 'sessionls clear', which has nothing forgotten any more. Until then nothing is read, since it may name what must not be", "%v", err)
+	}
+	r.Kept.Forgotten = forgotten.Len()
 	glance, err := s.doctorIndex(ctx, &r, problem)
 	if err != nil {
 		return r, err
@@ -219,9 +236,11 @@ func (s *Service) doctorIndex(ctx context.Context, r *Report, problem func(strin
 		return unusable(err)
 	}
 	troubles, err := snap.Troubles(ctx, maxFailures+1)
-	if err = errors.Join(err, snap.Close()); err != nil {
+	presences, counting := snap.Presences(ctx)
+	if err = errors.Join(err, counting, snap.Close()); err != nil {
 		return unusable(err)
 	}
+	r.Kept.Missing, r.Kept.Unverifiable = presences[string(contract.PresenceMissing)], presences[string(contract.PresenceUnverifiable)]
 	if len(troubles) > maxFailures {
 		troubles, r.MoreFailures = troubles[:maxFailures], true
 	}

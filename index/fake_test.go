@@ -117,7 +117,11 @@ func (f *fakeReader) Read(_ context.Context, _ transcript.Env, src transcript.So
 	h := transcript.Header{SessionID: id, Title: "fake " + id, TitleSource: transcript.TitleUser, CWD: "/w/fake", Relation: transcript.RelationRoot}
 	done := 0
 	if resumed {
-		done = bytes.Count(prev.State, []byte("\n")) - 1
+		for _, line := range strings.SplitAfter(string(prev.State), "\n")[1:] {
+			if word, _, _ := strings.Cut(line, " "); line != "" && word != "!cwd" && word != "!parent" {
+				done++
+			}
+		}
 	}
 	for _, line := range lines[1:] {
 		if f.meanwhile != nil {
@@ -141,10 +145,14 @@ func (f *fakeReader) Read(_ context.Context, _ transcript.Env, src transcript.So
 			continue
 		}
 		h.Conversation = true
+		inherited := word == "!copied"
+		if inherited {
+			line = rest
+		}
 		if seq >= done {
 			e := &transcript.Event{
 				SessionID: id, Seq: seq, Type: transcript.TypeUserMessage, RawType: "line", Role: transcript.RoleUser, Surface: transcript.Current,
-				Message: true, Parts: []transcript.Part{{Text: line}},
+				Message: true, Parts: []transcript.Part{{Text: line}}, Inherited: inherited, ID: eventID(line, inherited),
 			}
 			if err := out.Event(e); err != nil {
 				return nil, err
@@ -156,6 +164,14 @@ func (f *fakeReader) Read(_ context.Context, _ transcript.Env, src transcript.So
 		return nil, err
 	}
 	return &transcript.Checkpoint{Offset: int64(len(data)), State: data, Version: f.version}, nil
+}
+
+// eventID lets copied events be recognised.
+func eventID(line string, inherited bool) string {
+	if inherited {
+		return "id of " + line
+	}
+	return ""
 }
 
 func (f *fakeReader) ResumeArgs(id string) []string { return []string{"fake", "--resume", id} }

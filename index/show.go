@@ -168,7 +168,18 @@ func (s *Service) header(x *store.Session) contract.Header {
 		DelegationDepth: x.DelegationDepth, Presence: contract.Presence(x.Presence), SourcePath: x.Path, Format: x.Format,
 		FormatStatus: contract.FormatCurrent, Epoch: x.Epoch, Warnings: x.Warnings,
 	}
+	switch h.Presence {
+	case contract.PresenceMissing:
+		h.Warnings = append(slices.Clone(h.Warnings), keptWarning("its transcript is gone"))
+	case contract.PresenceUnverifiable:
+		h.Warnings = append(slices.Clone(h.Warnings), keptWarning("its transcript cannot be reached now"))
+	}
 	return contract.RedactHeader(h, s.transport)
+}
+
+// keptWarning says what a kept copy is.
+func keptWarning(why string) string {
+	return why + ": this is the copy kept in the index, without the agent's own records and with long tool output shortened"
 }
 
 func optional(s string) *string {

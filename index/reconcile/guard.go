@@ -96,7 +96,7 @@ func (p *pass) orphans(t *store.Tx, agent string, parents []string) (bool, error
 		}
 	}
 	for _, id := range parents {
-		if _, ok := p.coming[[2]string{agent, id}]; ok {
+		if _, ok := p.coming[[2]string{agent, id}]; ok && !p.shut.Has(agent, id) {
 			continue
 		}
 		if _, have, err := t.Provided(transcript.Source{Agent: agent}, []string{id}); err != nil || !have[id] {
