@@ -82,7 +82,9 @@ func (s *session) unlessTwin(ev *transcript.Event, key uint64) error {
 		return s.put(*ev, false)
 	}
 	ev.Message = ev.RawType == "user_message" || ev.RawType == "agent_message"
-	return s.put(*ev, key != 0)
+	// The record after one longer than the window is beyond it: no use in
+	// holding so much text back.
+	return s.put(*ev, key != 0 && ev.Length <= windowBytes)
 }
 
 func (s *session) named(ev *transcript.Event, p jsonv.Value) {
