@@ -93,7 +93,7 @@ func (s *Service) clear(ctx context.Context) (identity string, err error) {
 		if err := errors.Join(store.Remove(s.paths.Index()), store.RemoveAside(s.paths.Index()), s.tombstones.remove(ctx)); err != nil {
 			return err
 		}
-		s.suspect.Store(false)
+		s.suspect.clear()
 		s.watch.forget()
 		if !s.allowed() {
 			return nil

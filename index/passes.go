@@ -238,7 +238,7 @@ func (s *Service) pass(ctx context.Context, r *run) (*reconcile.Result, error) {
 			return result, err
 		}
 		// Seen while writing: the damage is real.
-		s.suspect.Store(true)
+		s.suspect.fallOn(s.paths.Index())
 	}
 }
 
@@ -283,7 +283,7 @@ func (s *Service) passOnce(ctx context.Context, r *run, cfg reconcile.Config) (*
 func (s *Service) openWriter(ctx context.Context) (*store.Writer, error) {
 	var w *store.Writer
 	err := store.ErrDamaged
-	if !s.suspect.Load() {
+	if !s.suspect.on(s.paths.Index()) {
 		w, err = store.OpenWriter(ctx, s.paths.Index())
 	}
 	if store.IsReadOnly(err) {
@@ -300,7 +300,7 @@ func (s *Service) openWriter(ctx context.Context) (*store.Writer, error) {
 	if moveErr != nil {
 		return nil, moveErr
 	}
-	s.suspect.Store(false)
+	s.suspect.clear()
 	s.log.Warn().Err(err).Str("aside", aside).Msg("the index cannot be used; it was set aside and is built anew")
 	return store.OpenWriter(ctx, s.paths.Index())
 }

@@ -77,6 +77,8 @@ func (s *Service) view(ctx context.Context, f func(*store.Snapshot) error) error
 		err = errors.Join(f(snap), snap.Close())
 	}
 	if store.IsDamage(err) {
+		// Not of one that was replaced meanwhile: the new one may be good.
+		s.suspect.fall(use.search.File())
 		s.damaged(err)
 		return errNotReady
 	}
@@ -85,7 +87,6 @@ func (s *Service) view(ctx context.Context, f func(*store.Snapshot) error) error
 
 func (s *Service) damaged(err error) {
 	s.log.Error().Err(err).Msg("the index is damaged and will be built anew")
-	s.suspect.Store(true)
 	s.request(false)
 }
 

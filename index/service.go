@@ -78,7 +78,7 @@ type Service struct {
 	gate    chan struct{} // held by whoever writes, in this process
 	work    sync.WaitGroup
 	closed  atomic.Bool
-	suspect atomic.Bool // reading met damage: rebuild
+	suspect suspicion // reading met damage: rebuild
 	// courtesy is until when passes leave the lock to a process that asked for
 	// it, in nanoseconds since 1970: it asks in intervals.
 	courtesy atomic.Int64

@@ -38,11 +38,11 @@ type crowd struct {
 	sessions []*session
 	slots    []*slot
 
-	deadline                                  time.Time
-	stop                                      chan struct{}
-	ops, kills, stops, ends, clears, restarts atomic.Int64
-	verdicts                                  [6]atomic.Int64
-	pages, stale                              atomic.Int64
+	deadline                                            time.Time
+	stop                                                chan struct{}
+	ops, kills, stops, ends, clears, disabled, restarts atomic.Int64
+	verdicts                                            [6]atomic.Int64
+	pages, stale                                        atomic.Int64
 
 	failed atomic.Int64
 }
@@ -110,8 +110,8 @@ func (c *crowd) run(d time.Duration) {
 		s.exit(c.T, 20*time.Second)
 	}
 	c.settle()
-	c.Logf("%d changes to transcripts; %d kills, %d stops, %d ends, %d clears, %d restarts; answers checked: %d present, %d absent, %d kept; %d unsure, %d late, %d without an index; %d pages, %d of them stale",
-		c.ops.Load(), c.kills.Load(), c.stops.Load(), c.ends.Load(), c.clears.Load(), c.restarts.Load(),
+	c.Logf("%d changes to transcripts; %d kills, %d stops, %d ends, %d clears, %d times without consent, %d restarts; answers checked: %d present, %d absent, %d kept; %d unsure, %d late, %d without an index; %d pages, %d of them stale",
+		c.ops.Load(), c.kills.Load(), c.stops.Load(), c.ends.Load(), c.clears.Load(), c.disabled.Load(), c.restarts.Load(),
 		c.verdicts[present].Load(), c.verdicts[absent].Load(), c.verdicts[kept].Load(), c.verdicts[unsure].Load(), c.verdicts[late].Load(), c.verdicts[clear].Load(),
 		c.pages.Load(), c.stale.Load())
 	if c.verdicts[present].Load() == 0 || c.verdicts[absent].Load() == 0 {
@@ -259,7 +259,29 @@ func (c *crowd) trouble(rnd *rand.Rand) {
 		time.Sleep(time.Duration(30+rnd.IntN(300)) * time.Millisecond)
 		slot := c.slots[rnd.IntN(len(c.slots))]
 		s := slot.get()
-		switch rnd.IntN(10) {
+		switch rnd.IntN(12) {
+		case 10: // killed while it clears
+			done := c.facts.clearing()
+			go func() { _ = s.command("clear", object{}, nil) }()
+			time.Sleep(time.Duration(rnd.IntN(20000)) * time.Microsecond)
+			s.signal(syscall.SIGKILL)
+			c.clears.Add(1)
+			c.kills.Add(1)
+			c.restart(slot)
+			done()
+		case 11: // the consent is withdrawn for a moment
+			done := c.facts.disabling()
+			for _, enabled := range []bool{false, true} {
+				var policy contract.Policy
+				if err := s.command("setPolicy", object{"enabled": enabled}, &policy); err != nil {
+					c.fail("setPolicy: %v", err)
+				} else if policy.Allows() != enabled {
+					c.fail("setPolicy %v: %+v", enabled, policy)
+				}
+				time.Sleep(time.Duration(rnd.IntN(50)) * time.Millisecond)
+			}
+			done()
+			c.disabled.Add(1)
 		case 0, 1, 2:
 			s.signal(syscall.SIGKILL)
 			c.kills.Add(1)

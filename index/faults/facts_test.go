@@ -18,7 +18,8 @@ type facts struct {
 	words  map[string]*word
 	spoken []*word // in the order they were planned
 	states map[*session]*state
-	clears []span
+	clears []span         // of the index
+	closed []span         // consent was withdrawn
 	seen   map[string]int // words that a fresh answer had, and since when
 }
 
@@ -112,16 +113,25 @@ func (f *facts) delete(s *session) (done func()) {
 }
 
 // clearing announces that the index is cleared.
-func (f *facts) clearing() (done func()) {
+func (f *facts) clearing() (done func()) { return f.announce(&f.clears) }
+
+// disabling announces that the consent is withdrawn and given again.
+func (f *facts) disabling() (done func()) { return f.announce(&f.closed) }
+
+func (f *facts) announce(what *[]span) (done func()) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.clears = append(f.clears, span{from: f.tick()})
-	k := len(f.clears) - 1
+	*what = append(*what, span{from: f.tick()})
+	k := len(*what) - 1
 	return func() {
 		f.mu.Lock()
 		defer f.mu.Unlock()
-		f.clears[k].to = f.tick()
+		(*what)[k].to = f.tick()
 	}
+}
+
+func meet(spans []span, from, to int) bool {
+	return slices.ContainsFunc(spans, func(s span) bool { return s.meets(from, to) })
 }
 
 // question is a word to be asked for: mostly one that was written, newest ones
@@ -157,9 +167,9 @@ func (f *facts) judge(text string, a answer, asked int) (verdict, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	came := f.tick()
-	cleared := slices.ContainsFunc(f.clears, func(s span) bool { return s.meets(asked, came) })
+	cleared, closed := meet(f.clears, asked, came), meet(f.closed, asked, came)
 	if a.Kind != contract.KindResults {
-		if a.Kind == contract.KindUnavailable && a.Reason == contract.ReasonNotReady && cleared {
+		if a.Kind == contract.KindUnavailable && (a.Reason == contract.ReasonNotReady && (cleared || closed) || a.Reason == contract.ReasonDisabled && closed) {
 			return clear, nil
 		}
 		return unsure, fmt.Errorf("%q: %s", text, said(a))
@@ -181,7 +191,7 @@ func (f *facts) judge(text string, a answer, asked int) (verdict, error) {
 		return late, nil
 	}
 	st := f.states[x.of]
-	calm := !slices.ContainsFunc(st.changes, func(s span) bool { return s.meets(asked, came) })
+	calm := !meet(st.changes, asked, came)
 	written := x.write.to != 0 && x.write.to < asked
 	found := len(a.Hits) == 1
 	if found {
@@ -190,7 +200,7 @@ func (f *facts) judge(text string, a answer, asked int) (verdict, error) {
 		}
 	}
 	switch {
-	case !calm || !written || cleared:
+	case !calm || !written || cleared || closed:
 		return unsure, nil
 	case x.removal.from == 0 && st.deleted.from == 0:
 		if !found {

@@ -49,6 +49,9 @@ func OpenReader(ctx context.Context, path string) (*Reader, error) {
 	return &Reader{db: db, path: path, file: info}, nil
 }
 
+// File is the database that was opened, as it was found then.
+func (r *Reader) File() os.FileInfo { return r.file }
+
 // Replaced reports whether the database at the path is no longer the one that
 // was opened: another process cleared or rebuilt it.
 func (r *Reader) Replaced() bool {
