@@ -33,7 +33,7 @@ const (
 	maxInterval = 15 * time.Minute
 	// sweepMin and sweepMax bound the time between two looks at everything. It
 	// doubles while they find nothing.
-	sweepMin = 5 * time.Minute
+	sweepMin = 10 * time.Minute
 	sweepMax = 40 * time.Minute
 	// seatStale is how old the last sign of life of the seat's holder may be.
 	seatStale = 150 * time.Second

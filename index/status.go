@@ -29,6 +29,7 @@ type counted struct {
 	mu     sync.Mutex
 	glance glance
 	from   *handle
+	text   string // of the report that was read
 	at     time.Time
 }
 
@@ -136,11 +137,22 @@ func (s *Service) glance(ctx context.Context, saw seen) (glance, error) {
 	if err != nil {
 		return glance{}, err
 	}
-	counts, err := use.status.Glance(ctx)
+	// Whatever writes ends with another generation or another report.
+	generation, identity, err := use.status.Moved(ctx)
 	if err != nil {
 		return glance{}, err
 	}
-	s.counted.glance, s.counted.from, s.counted.at = glance{counts, readReport(text)}, use, time.Now()
+	if c := &s.counted; c.from == use && c.text == text && text != "" && c.glance.Generation == generation && c.glance.Identity == identity && !saw.writing {
+		return c.glance, nil
+	}
+	counts, err := use.status.Glance(ctx)
+	if err != nil {
+		if store.IsDamage(err) {
+			s.suspect.fall(use.status.File())
+		}
+		return glance{}, err
+	}
+	s.counted.glance, s.counted.from, s.counted.text, s.counted.at = glance{counts, readReport(text)}, use, text, time.Now()
 	return s.counted.glance, nil
 }
 

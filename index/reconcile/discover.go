@@ -79,7 +79,7 @@ func (p *pass) discoverAgent(ctx context.Context, rd transcript.Reader) error {
 	}
 	p.result.Agents = append(p.result.Agents, id)
 	seen := map[sourceKey]bool{}
-	ids := newFileIDs(len(roots) > 1)
+	ids := newFileIDs(thereAre(roots) > 1)
 	for _, root := range roots {
 		pl := &place{Root: Root{Root: root, Agent: id}}
 		p.places = append(p.places, pl)
@@ -125,6 +125,16 @@ func Count(ctx context.Context, rd transcript.Reader, env transcript.Env, root t
 	n := 0
 	err := walk(ctx, rd, env, root, func(transcript.Source) error { n++; return nil }, func(string, error) {})
 	return n, err
+}
+
+// thereAre counts the roots that exist, or may.
+func thereAre(roots []transcript.Root) (n int) {
+	for _, root := range roots {
+		if _, err := os.Stat(root.Path); !errors.Is(err, fs.ErrNotExist) {
+			n++
+		}
+	}
+	return n
 }
 
 // fileIDs finds files that are met under two roots. Readers take care of it

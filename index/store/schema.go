@@ -48,6 +48,7 @@ CREATE TABLE source(
   UNIQUE(agent, path, key)
 );
 CREATE INDEX source_hint ON source(agent, hint_id);
+CREATE INDEX source_count ON source(agent, state, fails, bad);
 CREATE TABLE session(
   id INTEGER PRIMARY KEY AUTOINCREMENT, agent TEXT NOT NULL, sid TEXT NOT NULL, source INTEGER NOT NULL,
   title TEXT NOT NULL, title_source TEXT NOT NULL, cwd TEXT, cwd_key TEXT NOT NULL, cwd_fold TEXT NOT NULL, repo_fold TEXT NOT NULL,
@@ -59,6 +60,8 @@ CREATE TABLE session(
   UNIQUE(agent, sid)
 );
 CREATE INDEX session_source ON session(source);
+CREATE INDEX session_count ON session(agent, events);
+CREATE INDEX session_absent ON session(source, presence) WHERE presence <> 'present';
 CREATE INDEX session_updated ON session(updated);
 CREATE INDEX session_parent ON session(agent, parent) WHERE parent IS NOT NULL;
 CREATE TABLE place(session INTEGER NOT NULL, key TEXT NOT NULL, PRIMARY KEY(session, key)) WITHOUT ROWID;

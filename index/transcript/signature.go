@@ -1,31 +1,39 @@
 package transcript
 
 import (
-	"fmt"
 	"io/fs"
 	"os"
-	"strings"
+	"strconv"
 )
 
 // Signature describes the state of files for Source.Signature: size, mtime,
-// ctime and inode of each. A companion that does not exist counts as "-".
+// ctime and inode of each. A companion that does not exist, or is known not to and
+// given as "", counts as "-".
 func Signature(info fs.FileInfo, companions ...string) string {
-	var b strings.Builder
-	writeStat(&b, info)
+	// By hand: every sweep does this for every file.
+	b := appendStat(make([]byte, 0, 96), info)
 	for _, path := range companions {
-		b.WriteByte('|')
-		if ci, err := os.Stat(path); err == nil {
-			writeStat(&b, ci)
+		b = append(b, '|')
+		var ci fs.FileInfo
+		if path != "" {
+			ci, _ = os.Stat(path)
+		}
+		if ci != nil {
+			b = appendStat(b, ci)
 		} else {
-			b.WriteByte('-')
+			b = append(b, '-')
 		}
 	}
-	return b.String()
+	return string(b)
 }
 
-func writeStat(b *strings.Builder, info fs.FileInfo) {
+func appendStat(b []byte, info fs.FileInfo) []byte {
 	dev, ino, ctime := sysStat(info)
-	fmt.Fprintf(b, "%d:%d:%d:%x:%x", info.Size(), info.ModTime().UnixNano(), ctime, dev, ino)
+	b = strconv.AppendInt(b, info.Size(), 10)
+	b = strconv.AppendInt(append(b, ':'), info.ModTime().UnixNano(), 10)
+	b = strconv.AppendInt(append(b, ':'), ctime, 10)
+	b = strconv.AppendUint(append(b, ':'), dev, 16)
+	return strconv.AppendUint(append(b, ':'), ino, 16)
 }
 
 // FileID names the file behind info, so that one file met by two paths (a
@@ -35,5 +43,6 @@ func FileID(info fs.FileInfo) string {
 	if ino == 0 {
 		return ""
 	}
-	return fmt.Sprintf("%x:%x", dev, ino)
+	b := strconv.AppendUint(make([]byte, 0, 34), dev, 16)
+	return string(strconv.AppendUint(append(b, ':'), ino, 16))
 }

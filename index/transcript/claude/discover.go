@@ -70,6 +70,19 @@ type walk struct {
 	yield  func(transcript.Source) error
 	report func(string, error)
 	seen   transcript.Seen
+	listed *listing // the folder being listed, if it is listed whole
+}
+
+// listing is what a folder holds.
+type listing struct {
+	dir   string
+	names map[string]bool // of what may be folders
+}
+
+// holds reports whether a folder may lie at path. It spares a look at the disk
+// where the folder above was just listed.
+func (w *walk) holds(path string) bool {
+	return w.listed == nil || w.listed.dir != filepath.Dir(path) || w.listed.names[filepath.Base(path)]
 }
 
 // entry yields a transcript, or calls folder for a directory. Symlinks are
@@ -135,6 +148,16 @@ func (w *walk) list(dir string, each func(string, fs.DirEntry) error) error {
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		w.report(dir, err)
 	}
+	defer func(outer *listing) { w.listed = outer }(w.listed)
+	w.listed = nil
+	if err == nil && (w.root.Only == "" || transcript.Within(w.root.Only, dir)) {
+		w.listed = &listing{dir, map[string]bool{}}
+		for _, e := range entries {
+			if !e.Type().IsRegular() {
+				w.listed.names[e.Name()] = true
+			}
+		}
+	}
 	for _, e := range entries { // what could be listed before an error counts
 		if err := each(filepath.Join(dir, e.Name()), e); err != nil {
 			return err
@@ -149,7 +172,10 @@ func (w *walk) file(path string, info fs.FileInfo) error {
 		return nil
 	}
 	id := p.session
-	companions := []string{filepath.Join(p.sessionDir(), toolResults)}
+	companions := []string{""}
+	if dir := p.sessionDir(); w.holds(dir) {
+		companions[0] = filepath.Join(dir, toolResults)
+	}
 	if p.agent != "" {
 		if id == "" {
 			id = w.r.families.head(path).session
