@@ -31,10 +31,10 @@ const ConfigText = `# Configuration of sessionls. Everything is optional; sessio
 # this file. Changes count from the next look at the disk on.
 
 # Transcripts that stay out of the index, and are dropped from it: globs of the
-# transcript's path or of the folder the session ran in. "*" stays within a
-# folder name, "**" crosses folders, "~/" is your home folder. A pattern that
-# matches a folder covers everything below it; one that begins with neither "/"
-# nor "~/" may begin anywhere.
+# transcript's path or of a folder the session worked in. "*" stays within a
+# folder name, "**" crosses folders, "~" is your home folder. A pattern that
+# matches a folder covers everything below it, and a session's sub-agents go with
+# it; one that begins with neither "/", "~" nor a drive may begin anywhere.
 #
 # exclude = ["~/private", "**/customers/*/secret"]
 

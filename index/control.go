@@ -90,7 +90,11 @@ func (s *Service) clear(ctx context.Context) (identity string, err error) {
 	}
 	defer leave()
 	err = s.handles.exclusively(ctx, func() error {
-		if err := errors.Join(store.Remove(s.paths.Index()), store.RemoveAside(s.paths.Index()), s.tombstones.remove(ctx)); err != nil {
+		if err := errors.Join(store.Remove(s.paths.Index()), store.RemoveAside(s.paths.Index())); err != nil {
+			return err
+		}
+		// Last: while there is a kept copy, what was forgotten stays so.
+		if err := s.tombstones.remove(ctx); err != nil {
 			return err
 		}
 		s.suspect.clear()

@@ -440,3 +440,28 @@ func TestDisablingWhilePassesAreAskedFor(t *testing.T) {
 		t.Errorf("at last: %q", got)
 	}
 }
+
+// A clear that fails says so, and nothing forgotten comes back by it.
+func TestClearThatFails(t *testing.T) {
+	w := newWorld(t)
+	w.write("fakes/a.fake", "session-a\nthe plover nests\n")
+	w.write("fakes/b.fake", "session-b\nthe plover left\n")
+	s := w.enabled(newFake("fakes"))
+	w.reconcile(s)
+	w.forget(s, "session-a")
+	// A folder in the place of a file fails for root, too.
+	blocked := w.paths.Index() + ".damaged"
+	w.must(os.MkdirAll(filepath.Join(blocked, "x"), 0o700))
+	_, err := s.Clear(context.Background(), contract.ClearRequest{})
+	failed(t, err, contract.CodeIndexFailed)
+	if got := w.fresh(s, "plover"); got != "session-b" {
+		t.Errorf("after the failure: %q", got)
+	}
+	w.must(os.RemoveAll(blocked))
+	if _, err := s.Clear(context.Background(), contract.ClearRequest{}); err != nil {
+		t.Error(err)
+	}
+	if got := strings.Fields(w.fresh(s, "plover")); len(got) != 2 {
+		t.Errorf("cleared: %q", got)
+	}
+}

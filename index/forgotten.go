@@ -205,6 +205,7 @@ func (s *Service) forget(ctx context.Context, name contract.SessionName) (out co
 	if out.Generation, err = w.Generation(ctx); err != nil {
 		return out, err
 	}
-	// What was set aside holds it, too.
-	return out, errors.Join(store.RemoveAside(s.paths.Index()), w.Scrub(ctx))
+	// What was set aside may hold it, too. One that is still to be carried over
+	// goes when it was; the tombstone holds for it.
+	return out, errors.Join(store.RemoveDamaged(s.paths.Index()), w.Scrub(ctx))
 }

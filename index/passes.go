@@ -315,7 +315,9 @@ func (s *Service) carryOver(ctx context.Context, w *store.Writer, cfg reconcile.
 			return carried, err
 		}
 		s.log.Info().Int("sessions", n).Bool("whole", whole).Str("from", aside).Msg("sessions whose transcripts are gone were brought over from the index before")
-		if err := store.Settle(s.paths.Index(), aside, whole); err != nil {
+		// A damaged one is kept for a person to look into, unless it may hold
+		// what was forgotten.
+		if err := store.Settle(s.paths.Index(), aside, whole || cfg.Forgotten.Len() > 0); err != nil {
 			return carried, err
 		}
 	}

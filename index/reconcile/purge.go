@@ -206,7 +206,7 @@ const (
 	leapFrom = 36 * time.Hour
 	// clockEvery bounds how often the time is written down.
 	clockEvery = 12 * time.Hour
-	clockKey   = "clock"
+	clockNote  = "clock"
 )
 
 // clock is what the index remembers of the time, in epoch milliseconds.
@@ -221,7 +221,7 @@ func (p *pass) leapt(ctx context.Context) (bool, error) {
 	if p.cutoff.IsZero() || p.targeted() {
 		return !p.cutoff.IsZero(), nil // a targeted pass leaves it to the sweeps
 	}
-	text, err := p.w.Meta(ctx, clockKey)
+	text, err := p.w.Noted(ctx, clockNote)
 	if err != nil {
 		return false, err
 	}
@@ -249,7 +249,7 @@ func (p *pass) leapt(ctx context.Context) (bool, error) {
 		if err != nil {
 			return false, fmt.Errorf("remember the time: %w", err)
 		}
-		p.notes = append(p.notes, func(t *store.Tx) error { return t.SetMeta(clockKey, string(raw)) })
+		p.notes = append(p.notes, func(t *store.Tx) error { return t.Note(clockNote, string(raw)) })
 	}
 	return now.Leapt != 0, nil
 }

@@ -23,7 +23,7 @@ const (
 	// loses the last of those that lay in it itself.
 	suddenly = 2
 
-	rootsKey = "roots"
+	rootsNote = "roots"
 )
 
 // memo is what the index remembers of a root.
@@ -44,7 +44,7 @@ func (p *pass) recall(ctx context.Context) error {
 	if len(p.places) == 0 {
 		return nil
 	}
-	text, err := p.w.Meta(ctx, rootsKey)
+	text, err := p.w.Noted(ctx, rootsNote)
 	if err != nil {
 		return err
 	}
@@ -83,7 +83,7 @@ func (p *pass) recall(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("remember the roots: %w", err)
 	}
-	p.notes = append(p.notes, func(t *store.Tx) error { return t.SetMeta(rootsKey, string(raw)) })
+	p.notes = append(p.notes, func(t *store.Tx) error { return t.Note(rootsNote, string(raw)) })
 	return nil
 }
 

@@ -63,6 +63,9 @@ func Settle(path, aside string, whole bool) error {
 	return Remove(aside) // its sidecars
 }
 
+// RemoveDamaged deletes a database that is kept only for a person to look into.
+func RemoveDamaged(path string) error { return Remove(path + damagedSuffix) }
+
 // RemoveAside deletes everything that was set aside.
 func RemoveAside(path string) error {
 	err := Remove(path + damagedSuffix)

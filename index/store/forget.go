@@ -2,7 +2,6 @@ package store
 
 import (
 	"context"
-	"database/sql"
 	"errors"
 	"fmt"
 )
@@ -83,24 +82,6 @@ func (t *Tx) forksOfDue(agent, sid string, but int64) error {
 	return err
 }
 
-// Below lists the ids of the sub-agents kept under a session, in order.
-func (s *Snapshot) Below(ctx context.Context, of *Session) ([]string, error) {
-	rows, err := s.tx.QueryContext(ctx, `SELECT sid FROM session WHERE agent = ?1 AND sid >= ?2 || '#' AND sid < ?2 || '$' ORDER BY sid`, of.Agent, of.SID)
-	if err != nil {
-		return nil, fmt.Errorf("list sub-agents: %w", err)
-	}
-	defer rows.Close()
-	var out []string
-	for rows.Next() {
-		var id string
-		if err := rows.Scan(&id); err != nil {
-			return nil, fmt.Errorf("list sub-agents: %w", err)
-		}
-		out = append(out, id)
-	}
-	return out, rows.Err()
-}
-
 // Presences counts sessions by presence.
 func (s *Snapshot) Presences(ctx context.Context) (map[string]int, error) {
 	rows, err := s.tx.QueryContext(ctx, `SELECT presence, count(*) FROM session GROUP BY presence`)
@@ -120,18 +101,8 @@ func (s *Snapshot) Presences(ctx context.Context) (map[string]int, error) {
 	return out, rows.Err()
 }
 
-// Meta is a value the index keeps beside its tables, "" if there is none.
-func (w *Writer) Meta(ctx context.Context, key string) (string, error) {
-	var value string
-	err := w.db.QueryRowContext(ctx, `SELECT CAST(value AS TEXT) FROM meta WHERE key = ?`, key).Scan(&value)
-	if err != nil && !errors.Is(err, sql.ErrNoRows) {
-		return "", fmt.Errorf("read the index: %w", err)
-	}
-	return value, nil
-}
-
-// SetMeta keeps a value beside the tables; nothing an answer shows.
-func (t *Tx) SetMeta(key, value string) error {
-	_, err := t.exec(`INSERT INTO meta(key, value) VALUES(?, ?) ON CONFLICT(key) DO UPDATE SET value = excluded.value`, key, value)
+// Note is Writer.Note as part of a transaction.
+func (t *Tx) Note(name, text string) error {
+	_, err := t.exec(`INSERT INTO meta VALUES(?, ?) ON CONFLICT(key) DO UPDATE SET value = excluded.value`, "note:"+name, text)
 	return err
 }
