@@ -3,6 +3,7 @@ package index
 import (
 	"context"
 	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -402,6 +403,12 @@ func (f *follower) choose() {
 		}
 	}
 	f.mu.Unlock()
+	if seated {
+		// Folders that are there and empty may be used again.
+		for _, p := range places {
+			l.folders(p)
+		}
+	}
 	f.watcher.Set(l.targets)
 }
 
@@ -447,6 +454,27 @@ func (l *list) folder(path, root string, files []string) {
 			l.targets = append(l.targets, watch.Target{Folder: up, Toward: []string{path}})
 			return
 		}
+	}
+}
+
+// maxFolders bounds the folders that are looked at in a root.
+const maxFolders = 1000
+
+// folders adds the folders in a root, newest first.
+func (l *list) folders(p reconcile.Place) {
+	entries, err := os.ReadDir(p.Root.Path)
+	if err != nil {
+		return
+	}
+	var found []fs.FileInfo
+	for _, e := range entries[:min(len(entries), maxFolders)] {
+		if info, err := e.Info(); err == nil && info.IsDir() && p.Concerns(filepath.Join(p.Root.Path, e.Name())) {
+			found = append(found, info)
+		}
+	}
+	slices.SortFunc(found, func(a, b fs.FileInfo) int { return b.ModTime().Compare(a.ModTime()) })
+	for _, info := range found {
+		l.targets = append(l.targets, watch.Target{Folder: filepath.Join(p.Root.Path, info.Name())})
 	}
 }
 

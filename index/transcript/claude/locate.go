@@ -40,7 +40,14 @@ func (r *Reader) Locate(ctx context.Context, env transcript.Env, root transcript
 	} else if stem, ok := strings.CutSuffix(path, metaExt); ok {
 		path = stem + ext
 	}
-	return transcript.LocateBelow(ctx, r, env, root, path)
+	loc, err := transcript.LocateBelow(ctx, r, env, root, path)
+	if err != nil || strings.HasSuffix(path, ext) {
+		return loc, err
+	}
+	// The folder of a session's companions is one of them.
+	own, err := transcript.LocateBelow(ctx, r, env, root, path+ext)
+	loc.Sources = append(loc.Sources, own.Sources...)
+	return loc, err
 }
 
 // Folders implements transcript.Locator: outputs are written before the record

@@ -48,6 +48,8 @@ func (rd reader) Locate(ctx context.Context, env transcript.Env, root transcript
 	}
 	session := ""
 	switch {
+	case transcript.Within(path, tree.messages), transcript.Within(path, tree.parts):
+		return transcript.Located{}, transcript.ErrUnplaced // all of them
 	case transcript.Within(tree.messages, path):
 		if below := transcript.Below(tree.messages, path); len(below) > 0 {
 			session = below[0]
@@ -111,14 +113,21 @@ func (l layout) sessionOfPart(path string) string {
 		return below[0]
 	}
 	folder := filepath.Join(l.parts, below[0])
-	names, err := recordNames(folder)
-	if err != nil {
-		return ""
-	}
+	names, _ := recordNames(folder)
 	for _, name := range names[:min(len(names), maxTold)] {
 		v := jsonv.Parse(transcript.ReadSmall(filepath.Join(folder, name+".json"), plainFile))
 		if id := v.Get("sessionID").Str(); id != "" && id == filepath.Base(id) {
 			return id
+		}
+	}
+	// No part is left that could tell: look for the message.
+	sessions, err := os.ReadDir(l.messages)
+	if err != nil {
+		return ""
+	}
+	for _, s := range sessions {
+		if _, err := os.Stat(filepath.Join(l.messages, s.Name(), below[0]+".json")); err == nil {
+			return s.Name()
 		}
 	}
 	return ""
