@@ -354,6 +354,9 @@ func (c *crowd) ask(slot *slot, rnd *rand.Rand) {
 			if a, err = s.search(`"`+text+`"`, object{"freshness": "wait-until-current"}); err == nil {
 				v, wrong := c.facts.judge(text, a, asked)
 				c.verdicts[v].Add(1)
+				if v == clear {
+					time.Sleep(5 * time.Millisecond) // it says so at once
+				}
 				if wrong != nil {
 					c.fail("%v (generation %d, late %v)", wrong, a.Generation, a.Truncated.Freshness)
 				}

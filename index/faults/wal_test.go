@@ -12,8 +12,8 @@ import (
 	"time"
 )
 
-// maxWAL is far above the limit to which the log is cut when it starts again
-// (16 MB), and far below what grows when a reader pins it.
+// maxWAL is far above the size at which the log is started anew (16 MB), and far
+// below what grows where readers keep it from that.
 const maxWAL = 64 << 20
 
 // With readers that search all the time the log of an index that is written to
@@ -57,9 +57,9 @@ func TestLogStaysSmall(t *testing.T) {
 	deadline := time.Now().Add(pick(4*time.Second, 8*time.Second, 3*time.Minute))
 	var written int64
 	for time.Now().Before(deadline) {
-		// A busy agent: some dozens of turns at once.
+		// A busy agent: many turns at once.
 		x := sessions[w.rnd.IntN(len(sessions))]
-		more := w.add(x, 100)
+		more := w.add(x, 300)
 		for _, turn := range more {
 			written += int64(len(turn.text))
 		}
@@ -69,7 +69,7 @@ func TestLogStaysSmall(t *testing.T) {
 		}
 		appends.Add(1)
 		if w.rnd.IntN(3) == 0 {
-			if got := w.fresh(writer, more[99].word); got != x.name()+" present" {
+			if got := w.fresh(writer, more[99].word); got != x.name()+" present" && got != "late" {
 				t.Errorf("%s: %q", x.name(), got)
 			}
 		}

@@ -19,6 +19,7 @@ type Writer struct {
 	path     string
 	analyzer *analysis.Analyzer
 	bulk     bool
+	nextTrim int64 // size of the log below which trimLog is not tried again
 }
 
 // OpenWriter opens the index for writing and creates it if there is none.
@@ -184,6 +185,7 @@ func (w *Writer) Update(ctx context.Context, f func(*Tx) error) error {
 	if err := tx.Commit(); err != nil {
 		return fmt.Errorf("write to the index: %w", errors.Join(err, t.rollback()))
 	}
+	w.trimLog()
 	if t.purged {
 		// Give the space back; what is rewritten all the time keeps its own.
 		return w.shrink(ctx)
