@@ -333,6 +333,36 @@ func TestCopiedTextAlwaysHasAnOwner(t *testing.T) {
 	}
 }
 
+// The same with Claude Code, whose reader finds what was copied by looking at
+// the parent's file, which retention leaves where it is.
+func TestCopiedTextOfARealForkHasAnOwner(t *testing.T) {
+	w := newWorld(t)
+	parent := talk(idA, "tidy the plover parser", "done with basalt")
+	w.write(claudeFile(idA), parent)
+	var fork strings.Builder
+	for i, line := range strings.Split(strings.TrimSuffix(strings.ReplaceAll(parent, `"sessionId":"`+idA, `"sessionId":"`+idB), "\n"), "\n") {
+		fmt.Fprintf(&fork, `%s,"forkedFrom":{"sessionId":%q,"messageUuid":"%s-%d"}}`+"\n", strings.TrimSuffix(line, "}"), idA, idA, i+1)
+	}
+	w.write(claudeFile(idB), fork.String()+user(idB, idB+"-3", "and now the heron"))
+	old := time.Now().AddDate(0, 0, -40)
+	w.must(os.Chtimes(w.path(claudeFile(idA)), old, old))
+	s := w.enabled()
+	w.reconcile(s)
+	if got := w.hits(s, "basalt") + " " + w.hits(s, "heron"); got != idA+" "+idB {
+		t.Fatalf("before: %q", got)
+	}
+	w.setPolicy(s, contract.SetPolicyRequest{HistoryDays: contract.Some(30)})
+	if got := w.fresh(s, "basalt"); got != idB {
+		t.Errorf("with the parent dropped: %q", got)
+	}
+	w.setPolicy(s, contract.SetPolicyRequest{HistoryDays: contract.Null[int]()})
+	w.reconcile(s)
+	w.reconcile(s)
+	if got := w.hits(s, "basalt"); got != idA {
+		t.Errorf("with the parent back: %q", got)
+	}
+}
+
 func TestExclusionTakesSubAgentsAndKeptCopies(t *testing.T) {
 	for name, glob := range map[string]string{"by folder": "/w/customers", "by path": "~/fakes/main.fake"} {
 		t.Run(name, func(t *testing.T) {

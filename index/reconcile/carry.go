@@ -33,8 +33,12 @@ func CarryOver(ctx context.Context, w *store.Writer, cfg Config, from string) (c
 		if labels[k.Source.Agent] == "" || p.tooOld(k.Source.ModTime) || cfg.Exclude.Match(k.Source.Path) {
 			return nil
 		}
+		kept, err := p.left(k)
+		if err != nil || len(kept.Sessions) == 0 {
+			return err
+		}
 		return p.update(ctx, func(t *store.Tx) error {
-			n, err := p.carry(ctx, t, k, labels[k.Source.Agent])
+			n, err := t.Import(ctx, kept, labels[k.Source.Agent])
 			carried += n
 			return err
 		})
@@ -42,17 +46,18 @@ func CarryOver(ctx context.Context, w *store.Writer, cfg Config, from string) (c
 	return carried, whole, errors.Join(err, w.Bulk(false))
 }
 
-func (p *pass) carry(ctx context.Context, t *store.Tx, k *store.Kept, label string) (int, error) {
+// left is what of a source is to be brought.
+func (p *pass) left(k *store.Kept) (*store.Kept, error) {
 	ids := make([]string, len(k.Sessions))
 	for i, s := range k.Sessions {
 		ids[i] = s.Header.SessionID
 	}
-	read, have, err := t.Provided(k.Source, ids)
-	if err != nil || read {
-		return 0, err
-	}
-	kept := store.Kept{Source: k.Source}
+	kept := &store.Kept{Source: k.Source}
 	kept.Source.Class = goneClass
+	read, have, err := p.w.Provided(k.Source, ids)
+	if err != nil || read {
+		return kept, err
+	}
 	for _, s := range k.Sessions {
 		h := s.Header
 		if have[h.SessionID] || p.cfg.Forgotten.Has(k.Source.Agent, h.SessionID) || p.cfg.Exclude.MatchAny(h.CWD, s.Places) {
@@ -63,8 +68,5 @@ func (p *pass) carry(ctx context.Context, t *store.Tx, k *store.Kept, label stri
 		}
 		kept.Sessions = append(kept.Sessions, s)
 	}
-	if len(kept.Sessions) == 0 {
-		return 0, nil
-	}
-	return t.Import(ctx, &kept, label)
+	return kept, nil
 }

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"os"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/sessionls/sessionls/index/transcript"
@@ -375,22 +374,33 @@ func (t *Tx) Import(ctx context.Context, k *Kept, label string) (int, error) {
 	return len(written), nil
 }
 
-// Provided reports whether a source is known, and not as failing, or one of the
-// sessions is in the index: what another index kept of them is not needed.
+// Provided reports whether a source is known, and not as failing, and which of
+// the sessions are in the index: what another index kept of them is not needed.
+func (w *Writer) Provided(src transcript.Source, sessionIDs []string) (source bool, sessions map[string]bool, err error) {
+	return provided(w.db, src, sessionIDs)
+}
+
+// Provided is Writer.Provided within a transaction.
 func (t *Tx) Provided(src transcript.Source, sessionIDs []string) (source bool, sessions map[string]bool, err error) {
+	return provided(t.tx, src, sessionIDs)
+}
+
+func provided(q interface {
+	QueryRow(query string, args ...any) *sql.Row
+}, src transcript.Source, sessionIDs []string) (source bool, sessions map[string]bool, err error) {
 	var state State
-	err = t.tx.QueryRow(`SELECT state FROM source WHERE agent = ? AND path = ? AND key = ?`, src.Agent, src.Path, src.Key).Scan(&state)
+	err = q.QueryRow(`SELECT state FROM source WHERE agent = ? AND path = ? AND key = ?`, src.Agent, src.Path, src.Key).Scan(&state)
 	if err != nil && !errors.Is(err, sql.ErrNoRows) {
 		return false, nil, fmt.Errorf("look up a source: %w", err)
 	}
 	sessions = map[string]bool{}
 	for _, id := range sessionIDs {
 		var n int
-		if err := t.tx.QueryRow(`SELECT count(*) FROM session WHERE agent = ? AND sid = ?`, src.Agent, id).Scan(&n); err != nil {
+		if err := q.QueryRow(`SELECT count(*) FROM session WHERE agent = ? AND sid = ?`, src.Agent, id).Scan(&n); err != nil {
 			return false, nil, fmt.Errorf("look up a session: %w", err)
 		}
 		if n > 0 {
-			sessions[strings.Clone(id)] = true
+			sessions[id] = true
 		}
 	}
 	return state != "" && state != StateFailed, sessions, nil
