@@ -87,10 +87,11 @@ func (w *Writer) Bulk(on bool) error {
 	if on == w.bulk {
 		return nil
 	}
-	// 48 MB instead of the default 1 MB: half as many segments to merge, half
-	// again as fast (bench.md). The setting is kept in the database, so it is
-	// taken back after the build.
-	for table, size := range map[string]int{"talk": 8 << 20, "tool": 40 << 20} {
+	// Instead of the default 1 MB: half as many segments to merge, half again as
+	// fast (bench.md); more gains little and counts against the memory a giant
+	// record needs. The setting is kept in the database, so it is taken back
+	// after the build.
+	for table, size := range map[string]int{"talk": 6 << 20, "tool": 26 << 20} {
 		if !on {
 			size = liveHash
 		}
