@@ -340,8 +340,9 @@ func (w *Watcher) take() Batch {
 	pending, lost, gone := w.pending, w.lost, w.gone
 	w.pending, w.lost, w.gone = map[string]Op{}, false, map[string]bool{}
 	w.mu.Unlock()
-	for folder := range gone {
-		if w.on[folder] {
+	for folder := range w.on {
+		// With a folder those in it went, too, and are not told.
+		if len(gone) > 0 && goneWith(folder, gone) {
 			_ = w.backend.Remove(folder) // the system has mostly done so
 			w.forget(folder)
 		}
@@ -358,6 +359,19 @@ func (w *Watcher) take() Batch {
 	}
 	slices.Sort(b.Paths)
 	return b
+}
+
+func goneWith(folder string, gone map[string]bool) bool {
+	for {
+		if gone[folder] {
+			return true
+		}
+		up := filepath.Dir(folder)
+		if up == folder {
+			return false
+		}
+		folder = up
+	}
 }
 
 // enter adds watches for a folder that is new and for those in it.
