@@ -33,9 +33,11 @@ const (
 	interval    = time.Minute
 	maxInterval = 15 * time.Minute
 	// sweepMin and sweepMax bound the time between two looks at everything. It
-	// doubles while they find nothing.
-	sweepMin = 10 * time.Minute
-	sweepMax = 40 * time.Minute
+	// doubles while nothing happens. Where less is watched than should be it is
+	// sweepBlind.
+	sweepMin   = 15 * time.Minute
+	sweepMax   = time.Hour
+	sweepBlind = 3 * time.Minute
 	// seatStale is how old the last sign of life of the seat's holder may be.
 	seatStale = 150 * time.Second
 )
@@ -53,6 +55,7 @@ type follower struct {
 	active  map[activeKey]*active
 	stale   bool // the watched folders are to be chosen anew
 	found   bool // something was new since the last sweep
+	again   bool // something failed that may succeed when tried again
 	changed bool // own files changed
 	told    moved
 }
@@ -114,7 +117,7 @@ func (f *follower) run(ctx context.Context) {
 		electing bool
 		swept    bool      // at least once, by this process
 		next     time.Time // of the next look at everything
-		pause    = sweepMin
+		pause    time.Duration
 		failures = time.Duration(0)
 	)
 	f.choose()
@@ -126,6 +129,12 @@ func (f *follower) run(ctx context.Context) {
 		if f.heir {
 			// What changed while nobody watched.
 			f.heir, next = false, time.Time{}
+		}
+		if again := time.Now().Add(interval); f.again {
+			f.again = false
+			if again.Before(next) {
+				next = again
+			}
 		}
 		f.mu.Unlock()
 		if changed {
@@ -153,20 +162,36 @@ func (f *follower) run(ctx context.Context) {
 			case err != nil:
 				failures = min(max(2*failures, interval), maxInterval)
 				next = time.Now().Add(failures)
-			case found:
-				swept = true
-				failures, pause = 0, sweepMin
-				next = time.Now().Add(pause)
+			case found || pause == 0:
+				swept, failures, pause = true, 0, sweepMin
 			default:
-				swept = true
-				failures = 0
-				next = time.Now().Add(pause)
-				pause = min(2*pause, sweepMax)
+				swept, failures, pause = true, 0, min(2*pause, sweepMax)
 			}
-			stale = true
+			if err == nil {
+				next = time.Now().Add(pause)
+				if f.notice() != "" {
+					next = time.Now().Add(min(pause, sweepBlind))
+				}
+			}
+			f.mu.Lock()
+			stale = stale || f.stale || f.places == nil
+			f.stale = false
+			if f.again {
+				f.again = false
+				if err == nil {
+					next = time.Now().Add(interval)
+				}
+			}
+			f.mu.Unlock()
 		}
-		if stale {
+		switch {
+		case stale && swept:
 			f.choose()
+		case stale:
+			// Before the first look at everything there is nothing to choose by.
+			f.mu.Lock()
+			f.stale = true
+			f.mu.Unlock()
 		}
 		rest := interval
 		if mine {
@@ -289,6 +314,15 @@ func (f *follower) own(ctx context.Context, allowed bool) {
 	}
 }
 
+// stopped takes that a pass came to no end: what it was to look at is not known
+// any more.
+func (f *follower) stopped() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.again = true
+	f.wake()
+}
+
 // passed takes what a pass found, in this process.
 func (f *follower) passed(result *reconcile.Result) {
 	f.mu.Lock()
@@ -298,6 +332,11 @@ func (f *follower) passed(result *reconcile.Result) {
 	}
 	if result.Changed() {
 		f.found = true
+	}
+	// Sources that failed are left alone after some tries, so this ends.
+	if result.Due > 0 {
+		f.again = true
+		f.wake()
 	}
 	if result.Swept {
 		was := f.active

@@ -123,8 +123,11 @@ func (s *Service) runPasses() {
 		p.mu.Unlock()
 		r.err = err
 		close(r.done)
-		if err == nil {
+		switch {
+		case err == nil:
 			s.follower.passed(result)
+		case p.targeted(r) && !errors.Is(err, errClosed):
+			s.follower.stopped()
 		}
 		if !p.targeted(r) || err != nil || result.Changed() {
 			s.wake.all()

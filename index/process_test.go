@@ -32,6 +32,14 @@ var helpers = map[string]func(*index.Service){
 		})
 		fmt.Println("done", err)
 	},
+	"follow": func(s *index.Service) {
+		s.Start(context.Background())
+		for !index.Seated(s) {
+			time.Sleep(5 * time.Millisecond)
+		}
+		fmt.Println("seated")
+		time.Sleep(time.Hour)
+	},
 	"full": func(s *index.Service) {
 		if err := limitFiles(200 << 10); err != nil {
 			fmt.Println(err)
