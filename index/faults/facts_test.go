@@ -53,12 +53,6 @@ func (f *facts) tick() int {
 	return f.now
 }
 
-func (f *facts) moment() int {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	return f.tick()
-}
-
 // plan announces a change: words to be written, words to be taken out. The
 // returned function says that it is done.
 func (f *facts) plan(s *session, add, out []turn, only bool) (done func()) {

@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"time"
@@ -29,12 +30,14 @@ func OpenWriter(ctx context.Context, path string) (*Writer, error) {
 		return nil, fmt.Errorf("make the index folder: %w", err)
 	}
 	// The file holds private conversations: created with its final mode, never
-	// for an instant readable by others.
-	f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600)
-	if err != nil {
-		return nil, fmt.Errorf("open the index: %w", err)
+	// for an instant readable by others. One that is there must not be opened
+	// here: closing it would give up all locks that SQLite holds on it for this
+	// process, and the next process that ends would delete the log under it.
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_RDWR, 0o600)
+	if err == nil {
+		err = f.Close()
 	}
-	if err := f.Close(); err != nil {
+	if err != nil && !errors.Is(err, fs.ErrExist) {
 		return nil, fmt.Errorf("open the index: %w", err)
 	}
 	db, err := sql.Open("sqlite3", dsn(path, true))
