@@ -170,7 +170,12 @@ func IsDamage(err error) bool {
 		return true
 	}
 	var e sqlite3.Error
-	return errors.As(err, &e) && (e.Code == sqlite3.ErrCorrupt || e.Code == sqlite3.ErrNotADB || e.Code == sqlite3.ErrFormat)
+	if errors.As(err, &e) {
+		return e.Code == sqlite3.ErrCorrupt || e.Code == sqlite3.ErrNotADB || e.Code == sqlite3.ErrFormat
+	}
+	// Where pages are lost SQLite may answer with values that were never written,
+	// NULL above all. database/sql has no type for it.
+	return err != nil && strings.Contains(err.Error(), "sql: Scan error")
 }
 
 // Files are the database and its sidecars.
