@@ -28,7 +28,7 @@ type Status struct {
 	Writer   Writer            `json:"writer"`
 	// Notices tell people of what is slower than it should be, in sentences
 	// without paths.
-	Notices []string `json:"notices,omitzero"`
+	Notices []string `json:"notices,omitempty"`
 }
 
 // SearchStatusResponse is the answer of searchStatus.

@@ -149,6 +149,9 @@ func TestOtherAnswersOnTheWire(t *testing.T) {
 		value any
 		want  string
 	}{
+		{"notices", contract.Status{Notices: []string{"watches ran out"}, Phase: contract.PhaseIdle, Writer: contract.WriterNone},
+			`{"enabled":false,"decided":false,"phase":"idle","filesIndexed":0,"filesDue":0,"filesFailed":0,"degradedRoots":[],"lastReconcileAt":null,` +
+				`"lastSweepCompletedAt":null,"generation":0,"identity":"","sessions":0,"events":0,"indexBytes":0,"agents":[],"writer":"none","notices":["watches ran out"]}`},
 		{"status", fullStatus(), lines(
 			`{"enabled":true,"decided":true,"phase":"degraded","filesIndexed":5,"filesDue":4,"filesFailed":3,`,
 			`"degradedRoots":[{"root":"/home/ann/.pi","reason":"permission denied: /home/ann/.pi"},{"reason":"the index cannot be opened"}],`,

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"io/fs"
 	"slices"
-	"time"
 
 	"github.com/sessionls/sessionls/contract"
 	"github.com/sessionls/sessionls/index/reconcile"
@@ -100,10 +99,7 @@ func (r *report) look(result *reconcile.Result) {
 	r.Degraded = degraded
 }
 
-// sweptSince is how long ago the last sweep of any process ended.
-func (r *report) sweptSince(now time.Time) time.Duration { return now.Sub(time.UnixMilli(r.SweptAt)) }
-
-// addReport puts what the passes observed into a status.
+// addTo puts what the passes observed into a status.
 func (r *report) addTo(status *contract.Status) {
 	if r == nil {
 		return

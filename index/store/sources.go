@@ -1,11 +1,9 @@
 package store
 
 import (
-	"context"
 	"database/sql"
 	"errors"
 	"fmt"
-	"time"
 
 	"github.com/sessionls/sessionls/index/transcript"
 )
@@ -33,47 +31,6 @@ type SourceState struct {
 	Fails      int
 	Error      string
 	Checkpoint *transcript.Checkpoint // nil unless StateRead
-}
-
-const sourceColumns = `id, agent, path, key, root, hint_id, class, size, mtime, signature, state, fails, error, bytes, head, tail, carry, version, bad, torn, partial`
-
-func scanSource(rows *sql.Rows) (SourceState, error) {
-	var s SourceState
-	var c transcript.Checkpoint
-	var mtime, head, tail int64
-	err := rows.Scan(&s.ID, &s.Source.Agent, &s.Source.Path, &s.Source.Key, &s.Source.Root, &s.Source.SessionID, &s.Source.Class, &s.Source.Size,
-		&mtime, &s.Source.Signature, &s.State, &s.Fails, &s.Error, &c.Offset, &head, &tail, &c.State, &c.Version, &c.Bad, &c.Torn, &c.Partial)
-	if err != nil {
-		return s, fmt.Errorf("read source state: %w", err)
-	}
-	s.Source.ModTime = time.UnixMilli(mtime)
-	c.Head, c.Tail = uint64(head), uint64(tail)
-	if s.State == StateRead || s.State == StateEmpty {
-		s.Checkpoint = &c
-	}
-	return s, nil
-}
-
-// Sources calls f for every known source.
-func (w *Writer) Sources(ctx context.Context, f func(SourceState) error) error {
-	rows, err := w.db.QueryContext(ctx, `SELECT `+sourceColumns+` FROM source`)
-	if err != nil {
-		return fmt.Errorf("list sources: %w", err)
-	}
-	defer rows.Close()
-	for rows.Next() {
-		s, err := scanSource(rows)
-		if err != nil {
-			return err
-		}
-		if err := f(s); err != nil {
-			return err
-		}
-	}
-	if err := rows.Err(); err != nil {
-		return fmt.Errorf("list sources: %w", err)
-	}
-	return nil
 }
 
 // PutSource stores a source's state and returns its id.
