@@ -225,6 +225,8 @@ func (f *follower) sweep(ctx context.Context) error {
 
 // elect waits for the seat and holds it until ctx ends.
 func (f *follower) elect(ctx context.Context) {
+	// The folder that the seat lies in; without it the passes say what is wrong.
+	_ = f.s.paths.makeData()
 	began := time.Now()
 	seat, err := takeSeat(ctx, f.s.paths.Seat())
 	waited := time.Since(began) > time.Second
