@@ -19,13 +19,15 @@ const (
 // SetAside renames a database that cannot be used, with its log, so that what it
 // keeps can be carried over. There is room for a few; then the last is replaced.
 func SetAside(path string) (string, error) {
+	leave := door(path, true)
+	defer leave()
 	n := 1
 	for n < maxOld && exists(path+oldSuffix+strconv.Itoa(n)) {
 		n++
 	}
 	aside := path + oldSuffix + strconv.Itoa(n)
 	if exists(aside) {
-		if err := Remove(aside); err != nil {
+		if err := remove(aside); err != nil {
 			return "", err
 		}
 	}
@@ -37,7 +39,7 @@ func SetAside(path string) (string, error) {
 			return "", fmt.Errorf("set the index aside: %w", err)
 		}
 	}
-	return aside, Remove(path)
+	return aside, remove(path)
 }
 
 // Pending are the databases that are to be carried over, the latest first.
@@ -55,22 +57,22 @@ func Pending(path string) []string {
 // if all of it was read, else kept for a person, in place of an earlier one.
 func Settle(path, aside string, whole bool) error {
 	if whole {
-		return Remove(aside)
+		return remove(aside)
 	}
 	if err := os.Rename(aside, path+damagedSuffix); err != nil {
 		return fmt.Errorf("keep the damaged index: %w", err)
 	}
-	return Remove(aside) // its sidecars
+	return remove(aside) // its sidecars
 }
 
 // RemoveDamaged deletes a database that is kept only for a person to look into.
-func RemoveDamaged(path string) error { return Remove(path + damagedSuffix) }
+func RemoveDamaged(path string) error { return remove(path + damagedSuffix) }
 
 // RemoveAside deletes everything that was set aside.
 func RemoveAside(path string) error {
-	err := Remove(path + damagedSuffix)
+	err := remove(path + damagedSuffix)
 	for n := 1; n <= maxOld; n++ {
-		err = errors.Join(err, Remove(path+oldSuffix+strconv.Itoa(n)))
+		err = errors.Join(err, remove(path+oldSuffix+strconv.Itoa(n)))
 	}
 	return err
 }

@@ -35,10 +35,7 @@ func OpenReader(ctx context.Context, path string) (*Reader, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open the index: %w", err)
 	}
-	db, err := sql.Open("sqlite3", dsn(path, false))
-	if err != nil {
-		return nil, fmt.Errorf("open the index: %w", err)
-	}
+	db := openDB(path, false)
 	n := min(max(runtime.NumCPU(), 4), 8)
 	db.SetMaxOpenConns(n)
 	db.SetMaxIdleConns(n)

@@ -185,6 +185,12 @@ func Files(path string) []string {
 
 // Remove deletes the database and its sidecars. Missing ones are no error.
 func Remove(path string) error {
+	leave := door(path, true)
+	defer leave()
+	return remove(path)
+}
+
+func remove(path string) error {
 	var errs []error
 	for _, p := range Files(path) {
 		if err := os.Remove(p); err != nil && !errors.Is(err, os.ErrNotExist) {

@@ -40,10 +40,7 @@ func OpenWriter(ctx context.Context, path string) (*Writer, error) {
 	if err != nil && !errors.Is(err, fs.ErrExist) {
 		return nil, fmt.Errorf("open the index: %w", err)
 	}
-	db, err := sql.Open("sqlite3", dsn(path, true))
-	if err != nil {
-		return nil, fmt.Errorf("open the index: %w", err)
-	}
+	db := openDB(path, true)
 	db.SetMaxOpenConns(1)
 	w := &Writer{db: db, path: path, analyzer: analysis.New()}
 	if err := create(ctx, db); err != nil {
