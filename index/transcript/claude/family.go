@@ -25,7 +25,7 @@ import (
 const (
 	headBytes    = 256 << 10 // of a file, looked at for its first records
 	headKeys     = 4         // first records that make files relatives
-	maxFolders   = 64        // folders remembered
+	maxFolders   = 1024      // folders remembered; a build goes from one to the next, newest file first
 	maxScanned   = 500_000   // record keys remembered of whole files
 	maxRanks     = 64        // families whose order is remembered
 	maxRelatives = 64        // relatives of one file that are compared
