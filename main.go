@@ -12,6 +12,7 @@ import (
 	"runtime/debug"
 	"sync"
 	"syscall"
+	_ "time/tzdata" // since: and until: mean days of the user's zone, also where the system has no zone database
 
 	"github.com/rs/zerolog"
 	"gopkg.in/natefinch/lumberjack.v2"
