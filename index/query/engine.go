@@ -45,7 +45,7 @@ type Options struct {
 // Search answers one request from a snapshot. The error is ctx.Err() or a
 // failure of the index.
 func (e *Engine) Search(ctx context.Context, snap *store.Snapshot, req contract.SearchSessionsRequest, opt Options) (contract.SearchSessionsResponse, error) {
-	started := time.Now()
+	begun := time.Now()
 	clock := opt.Now
 	offset := 0
 	hash := contract.RequestHash(req)
@@ -64,7 +64,7 @@ func (e *Engine) Search(ctx context.Context, snap *store.Snapshot, req contract.
 	if err := s.run(e.agents); err != nil {
 		return contract.SearchSessionsResponse{}, err
 	}
-	s.step("rank", &started)
+	started := time.Now()
 	hits, next, err := s.page(offset)
 	if err != nil {
 		return contract.SearchSessionsResponse{}, err
@@ -84,11 +84,7 @@ func (e *Engine) Search(ctx context.Context, snap *store.Snapshot, req contract.
 		results.Page = contract.Page{Cursor: &c, HasMore: true}
 	}
 	s.step("snippets", &started)
-	var total float64
-	for _, t := range s.timings {
-		total += t.Ms
-	}
-	results.DurationMs = math.Round(total*1000) / 1000
+	results.DurationMs = float64(time.Since(begun).Microseconds()) / 1000
 	if req.Debug {
 		scope := req.Scope
 		if scope == "" {

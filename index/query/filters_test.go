@@ -264,3 +264,20 @@ func TestQueryBounds(t *testing.T) {
 		t.Errorf("49 words: %+v", res.Truncated)
 	}
 }
+
+// TestDuration: the engine's time is the wall's, and the steps are parts of it.
+func TestDuration(t *testing.T) {
+	r := library(t)
+	req := contract.NewSearchSessionsRequest("needle")
+	req.Debug = true
+	begun := time.Now()
+	res := ask(t, r, req).Results
+	wall := float64(time.Since(begun).Microseconds()) / 1000
+	steps := 0.0
+	for _, step := range res.Debug.PlannerReport.Timings {
+		steps += step.Ms
+	}
+	if res.DurationMs <= 0 || res.DurationMs > wall || steps > res.DurationMs+0.01 {
+		t.Errorf("%v ms of %v, in steps %+v", res.DurationMs, wall, res.Debug.PlannerReport.Timings)
+	}
+}
