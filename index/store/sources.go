@@ -44,6 +44,10 @@ func (t *Tx) PutSource(s SourceState) (int64, error) {
 		c = *s.Checkpoint
 	}
 	src := s.Source
+	state, err := packState(c.State)
+	if err != nil {
+		return 0, err
+	}
 	find, err := t.stmt(`SELECT id FROM source WHERE agent = ? AND path = ? AND key = ?`)
 	if err != nil {
 		return 0, err
@@ -54,7 +58,7 @@ func (t *Tx) PutSource(s SourceState) (int64, error) {
 		return 0, fmt.Errorf("store source state: %w", err)
 	}
 	values := []any{src.Root, src.SessionID, src.Class, src.Size, src.ModTime.UnixMilli(), src.Signature,
-		s.State, s.Fails, clip(s.Error, 2000), c.Offset, int64(c.Head), int64(c.Tail), c.State, c.Version, c.Bad, c.Torn, clip(c.Partial, 500)}
+		s.State, s.Fails, clip(s.Error, 2000), c.Offset, int64(c.Head), int64(c.Tail), state, c.Version, c.Bad, c.Torn, clip(c.Partial, 500)}
 	if id != 0 {
 		_, err = t.exec(`UPDATE source SET root=?, hint_id=?, class=?, size=?, mtime=?, signature=?, state=?, fails=?, error=?, bytes=?, head=?, tail=?,
 			carry=?, version=?, bad=?, torn=?, partial=? WHERE id = ?`, append(values, id)...)
@@ -69,6 +73,32 @@ func (t *Tx) PutSource(s SourceState) (int64, error) {
 		return 0, fmt.Errorf("store source state: %w", err)
 	}
 	return id, nil
+}
+
+// packState compresses a reader's carry-over: JSON of some kilobytes for every
+// source, a twentieth of an index when it is kept as it stands.
+func packState(state []byte) ([]byte, error) {
+	if len(state) < 256 {
+		return state, nil
+	}
+	return compress(state)
+}
+
+// unpackState reverses packState; JSON never begins like a compressed frame.
+// Nil for one that cannot be read: the source is then read from its start.
+func unpackState(b []byte) []byte {
+	if len(b) < 4 || string(b[:4]) != "\x28\xb5\x2f\xfd" {
+		return b
+	}
+	c, err := codecs()
+	if err != nil {
+		return nil
+	}
+	state, err := c.dec.DecodeAll(b, nil)
+	if err != nil {
+		return nil
+	}
+	return state
 }
 
 func clip(s string, n int) string {

@@ -513,3 +513,32 @@ func TestScrub(t *testing.T) {
 		t.Errorf("the purged word is still in the file (%v)", err)
 	}
 }
+
+// TestCheckpoint: a reader's carry-over of any size comes back as it was.
+func TestCheckpoint(t *testing.T) {
+	w, err := store.OpenWriter(ctx, storetest.Path(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer w.Close()
+	for _, state := range []string{"{}", `{"a":1}`, strings.Repeat(`{"uuid":"0123456789"}`, 3000)} {
+		in := transcript.Checkpoint{Offset: 77, Head: 1 << 63, Tail: 5, State: []byte(state), Version: 3, Bad: 2, Torn: true, Partial: "half"}
+		err := w.Update(ctx, func(tx *store.Tx) error {
+			id, err := tx.PutSource(store.SourceState{Source: transcript.Source{Agent: "pi", Path: "/x", Signature: "s"}, State: store.StateRead, Checkpoint: &in})
+			if err != nil {
+				return err
+			}
+			out, err := tx.Checkpoint(id)
+			if err != nil {
+				return err
+			}
+			if out == nil || !reflect.DeepEqual(*out, in) {
+				t.Errorf("got %+v, want %+v", out, in)
+			}
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+}

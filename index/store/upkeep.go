@@ -89,7 +89,8 @@ func (t *Tx) Checkpoint(source int64) (*transcript.Checkpoint, error) {
 		return nil, nil
 	case err != nil:
 		return nil, fmt.Errorf("read source state: %w", err)
-	case c.State == nil:
+	}
+	if c.State = unpackState(c.State); c.State == nil {
 		return nil, nil
 	}
 	c.Head, c.Tail = uint64(head), uint64(tail)
