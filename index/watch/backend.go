@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
+	"strings"
 
 	"github.com/fsnotify/fsnotify"
 )
@@ -77,6 +78,9 @@ func (n *native) forward() {
 				events = nil
 				continue
 			}
+			if e.Op == fsnotify.Chmod && isLog(e.Name) {
+				continue
+			}
 			op := Changed
 			switch {
 			case e.Has(fsnotify.Remove), e.Has(fsnotify.Rename):
@@ -96,6 +100,13 @@ func (n *native) forward() {
 			n.errors <- err
 		}
 	}
+}
+
+// isLog reports whether a file is the log of an SQLite database. Run by root,
+// SQLite sets the owner of a log whenever it opens it, even for reading: who
+// reads a database when the attributes of its log change would do so forever.
+func isLog(path string) bool {
+	return strings.HasSuffix(path, "-wal") || strings.HasSuffix(path, "-journal")
 }
 
 func (n *native) Add(folder string) error    { return n.w.Add(folder) }
