@@ -28,7 +28,8 @@ import (
 // counting is a reader that counts what it is asked for.
 type counting struct {
 	transcript.Locator
-	work *atomic.Int64
+	work *atomic.Int64 // of several readers
+	own  atomic.Int64  // of this one
 	// wrap, if set, stands between the reader and the index.
 	wrap func(transcript.Source, transcript.Sink) transcript.Sink
 }
@@ -44,16 +45,19 @@ func count(t *testing.T, rd transcript.Reader, work *atomic.Int64) *counting {
 
 func (c *counting) Discover(ctx context.Context, env transcript.Env, root transcript.Root, yield func(transcript.Source) error, report func(string, error)) error {
 	c.work.Add(1)
+	c.own.Add(1)
 	return c.Locator.Discover(ctx, env, root, yield, report)
 }
 
 func (c *counting) Locate(ctx context.Context, env transcript.Env, root transcript.Root, path string) (transcript.Located, error) {
 	c.work.Add(1)
+	c.own.Add(1)
 	return c.Locator.Locate(ctx, env, root, path)
 }
 
 func (c *counting) Read(ctx context.Context, env transcript.Env, src transcript.Source, prev *transcript.Checkpoint, out transcript.Sink) (*transcript.Checkpoint, error) {
 	c.work.Add(1)
+	c.own.Add(1)
 	if c.wrap != nil {
 		out = c.wrap(src, out)
 	}
@@ -96,7 +100,8 @@ func TestCasesOfWatching(t *testing.T) {
 		bad.agent = "pi"
 		bad.meanwhile = func(string) { work.Add(1) }
 		w.write("fakes/a.fake", "session-a\n!fail no such column: data\n")
-		s := w.enabled(count(t, claude.New(), &work), count(t, opencode.New(), &work), bad)
+		store := count(t, opencode.New(), &work)
+		s := w.enabled(count(t, claude.New(), &work), store, bad)
 		s.Start(context.Background())
 		w.until("the first look", func() bool { return w.status(s).LastSweepCompletedAt != nil && index.Seated(s) })
 		w.rests(s, &work, "quail")
@@ -105,6 +110,14 @@ func TestCasesOfWatching(t *testing.T) {
 		if len(st.DegradedRoots) == 1 && !strings.Contains(st.DegradedRoots[0].Reason, "message lacks") {
 			t.Errorf("the reason is %q", st.DegradedRoots[0].Reason)
 		}
+		// That somebody opened the store, which for some touches its log, is no
+		// reason to look into it; what is written after that is found.
+		before := store.own.Load()
+		w.must(os.Chmod(w.path(".local/share/opencode/opencode.db-wal"), 0o600))
+		id := "cccccccc-0000-4000-8000-000000000007"
+		w.append(".claude/projects/-w-07/"+id+".jsonl", user(id, "v", "a shrike"))
+		w.until("the other change", func() bool { return w.hits(s, "shrike") == id })
+		w.equal("looks into the store", store.own.Load(), before)
 		// Whoever asks for a look has no more than three tries made, and moves
 		// nothing by it.
 		for range 5 {
@@ -175,7 +188,11 @@ func TestCasesOfWatching(t *testing.T) {
 		}
 		for i := range 3000 {
 			session := fmt.Sprintf("ses_%02d", i%10)
-			message(session, fmt.Sprintf("msg_%05d", i), "a dunnock")
+			if i >= 2700 {
+				message(session, fmt.Sprintf("msg_%05d", i), "a dunnock")
+			} else {
+				w.must(os.MkdirAll(w.path(fmt.Sprintf(store+"part/msg_%05d", i)), 0o755)) // of what was compacted away
+			}
 			if i < 10 {
 				w.write(store+"session/global/"+session+".json", `{"id":"`+session+`","directory":"/w/loom","title":"A nest","time":{"created":1785000000000}}`)
 			}
