@@ -137,8 +137,8 @@ func TestCasesOfWatching(t *testing.T) {
 		w.must(err)
 		w.write("fakes/a.fake", "session-a\na mended merlin, too\n")
 		w.until("both mended", func() bool { return len(strings.Fields(w.hits(s, "merlin"))) == 2 })
-		// That nothing is degraded any more is for a look at everything to say.
-		w.reconcile(s)
+		// And status says so, unasked as well.
+		w.until("nothing degraded", func() bool { return len(w.status(s).DegradedRoots) == 0 })
 		w.healthy(s)
 		w.equal("sessions", w.status(s).Sessions, 402)
 	})

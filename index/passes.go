@@ -262,6 +262,9 @@ func (s *Service) passOnce(ctx context.Context, r *run, cfg reconcile.Config) (*
 	// An index that was never swept holds only what was looked at.
 	if r.paths != nil && last != nil {
 		cfg.Paths = slices.Sorted(maps.Keys(r.paths))
+		for _, d := range last.Degraded {
+			cfg.Suspect = append(cfg.Suspect, d.Root)
+		}
 	}
 	s.passes.mu.Unlock()
 	s.watch.begins(cfg.Paths == nil)

@@ -42,7 +42,11 @@ type Config struct {
 	// Paths, if not nil, are what is known to have changed: the pass looks at
 	// the sources concerned only. See targeted.go.
 	Paths []string
-	Log   zerolog.Logger
+	// Suspect are the places that the pass before called degraded. In a
+	// targeted pass a change of one of them has all of its agent looked at,
+	// which alone can tell that it is well again.
+	Suspect []string
+	Log     zerolog.Logger
 	// Continue is asked before each transaction; an error ends the pass. Nil
 	// lets it run.
 	Continue func() error

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/sessionls/sessionls/index/store"
 	"github.com/sessionls/sessionls/index/transcript"
@@ -39,7 +40,7 @@ func (p *pass) locate(ctx context.Context) error {
 	p.wide = map[string]bool{}
 	for _, rd := range p.cfg.Readers {
 		t := p.newTarget(rd)
-		t.changed(ctx, p.cfg.Paths)
+		t.changed(ctx, p.cfg.Paths, p.cfg.Suspect)
 		if err := p.relate(ctx, t); err != nil {
 			return err
 		}
@@ -71,8 +72,8 @@ func (p *pass) newTarget(rd transcript.Reader) *target {
 	return t
 }
 
-// changed places the paths.
-func (t *target) changed(ctx context.Context, paths []string) {
+// changed places the paths; suspect are those that were degraded.
+func (t *target) changed(ctx context.Context, paths, suspect []string) {
 	for _, path := range paths {
 		for _, p := range t.places {
 			if t.wide || ctx.Err() != nil {
@@ -80,6 +81,13 @@ func (t *target) changed(ctx context.Context, paths []string) {
 			}
 			if !p.Concerns(path) {
 				continue
+			}
+			// The place itself, not what lies below it: appending to one of many
+			// transcripts under a degraded root tells nothing about the root. A
+			// database changes in its log first.
+			if slices.Contains(suspect, path) || slices.Contains(suspect, strings.TrimSuffix(path, "-wal")) {
+				t.wide = true
+				return
 			}
 			at := path
 			if transcript.Within(path, p.Root.Path) {
