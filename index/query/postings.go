@@ -17,7 +17,7 @@ const (
 	formLoose      // completed or inflected
 )
 
-// posting list of one unit in one stream and form.
+// posting is the list of rows of one unit in one stream and form, newest first.
 type posting struct {
 	unit   int
 	form   form
@@ -27,7 +27,7 @@ type posting struct {
 	expr   store.Expr // with the event filter's part
 }
 
-// phraseUnit stands for the phrase of all words in a row's mask.
+// phraseUnit is the unit of the list for the phrase of all words.
 const phraseUnit = -1
 
 // match finds the rows of all units, puts them together to sessions and ranks
