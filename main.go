@@ -30,7 +30,7 @@ var version, commit string
 
 // memoryGoal is what the collector keeps the heap below as long as the data allow it:
 // it works harder instead of letting a giant record's garbage double the memory.
-const memoryGoal = 176 << 20
+const memoryGoal = 160 << 20
 
 func main() {
 	if os.Getenv("GOMEMLIMIT") == "" {

@@ -96,7 +96,7 @@ func dsn(path string, writer bool) string {
 		// A deferred transaction that reads before it writes fails at once with
 		// BUSY_SNAPSHOT when another writer was in between.
 		q.Set("_txlock", "immediate")
-		q.Set("_cache_size", "-16384")
+		q.Set("_cache_size", "-8192")
 	} else {
 		q.Set("mode", "ro")
 		q.Set("_query_only", "1")

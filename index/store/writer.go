@@ -91,7 +91,7 @@ func (w *Writer) Bulk(on bool) error {
 	// fast (bench.md); more gains little and counts against the memory a giant
 	// record needs. The setting is kept in the database, so it is taken back
 	// after the build.
-	for table, size := range map[string]int{"talk": 6 << 20, "tool": 26 << 20} {
+	for table, size := range map[string]int{"talk": 4 << 20, "tool": 20 << 20} {
 		if !on {
 			size = liveHash
 		}
