@@ -61,12 +61,9 @@ func newMatching(s *search, lists []posting) *matching {
 	for i := range m.idf {
 		m.idf[i] = math.Log(1 + (rows-min(df[i], rows)+0.5)/(df[i]+0.5))
 	}
-	for _, i := range s.plan.words {
+	m.need = len(s.plan.content)
+	for _, i := range s.plan.content {
 		u := &s.plan.units[i]
-		if u.optional {
-			continue
-		}
-		m.need++
 		if df[i] > 0 || len(u.pieces) > 0 {
 			// A word that nobody has must not make all others look slight.
 			m.total += m.idf[i]

@@ -25,6 +25,7 @@ type unit struct {
 type plan struct {
 	units   []unit
 	words   []int // units that are words of the query, not pieces
+	content []int // those of them that are looked for: not the optional ones
 	streams []store.Stream
 	phrase  []string // all terms in order, nil unless there are two words
 	open    bool     // the phrase's last term may be completed
@@ -60,7 +61,12 @@ func newPlan(q *parsed, scope contract.Scope) *plan {
 		}
 	}
 	for _, i := range p.words {
-		if p.units[i].quoted || p.units[i].optional {
+		if !p.units[i].optional {
+			p.content = append(p.content, i)
+		}
+	}
+	for _, i := range p.content {
+		if p.units[i].quoted {
 			continue
 		}
 		for _, piece := range p.units[i].word.Pieces {

@@ -109,8 +109,12 @@ const (
 	largeIndex  = 20_000 // rows
 )
 
-// completes reports whether a word being typed is completed in a stream.
+// completes reports whether a word being typed is completed in a stream. Sorted
+// by time an answer is exact, whatever it costs.
 func (s *search) completes(u *unit, st store.Stream) bool {
+	if s.req.Filters.Sort == contract.SortNewest {
+		return true
+	}
 	last := u.word.Terms[len(u.word.Terms)-1]
 	return st == store.Talk || len(u.word.Terms) > 1 || utf8.RuneCountInString(last) > shortPrefix || s.snap.Spans.Rows() <= largeIndex
 }
@@ -119,10 +123,7 @@ func (s *search) completes(u *unit, st store.Stream) bool {
 // of them were cut; else all rows count.
 func (s *search) depth(st store.Stream, lists []posting) int64 {
 	oldest := int64(math.MaxInt64)
-	for _, i := range s.plan.words {
-		if s.plan.units[i].optional {
-			continue
-		}
+	for _, i := range s.plan.content {
 		k := slices.IndexFunc(lists, func(p posting) bool { return p.unit == i && p.stream == st && p.more })
 		if k < 0 {
 			return math.MinInt64
@@ -137,10 +138,7 @@ func (s *search) depth(st store.Stream, lists []posting) int64 {
 // be beyond the common word's budget.
 func (s *search) together(out *[]posting) error {
 	cut, whole := false, false
-	for _, i := range s.plan.words {
-		if s.plan.units[i].optional {
-			continue
-		}
+	for _, i := range s.plan.content {
 		more := slices.ContainsFunc(*out, func(p posting) bool { return p.unit == i && p.more })
 		cut, whole = cut || more, whole || !more
 	}
@@ -149,14 +147,9 @@ func (s *search) together(out *[]posting) error {
 	}
 	for _, st := range s.plan.streams {
 		var all []store.Expr
-		var units []int
-		for _, i := range s.plan.words {
+		for _, i := range s.plan.content {
 			u := &s.plan.units[i]
-			if u.optional {
-				continue
-			}
 			all = append(all, store.Any(u.exact(), u.loose(u.complete && s.completes(u, st))))
-			units = append(units, i)
 		}
 		if len(all) < 2 {
 			continue
@@ -166,7 +159,7 @@ func (s *search) together(out *[]posting) error {
 			return err
 		}
 		s.truncated = s.truncated || more
-		for _, i := range units {
+		for _, i := range s.plan.content {
 			*out = append(*out, posting{unit: i, form: formLoose, stream: st, rows: rows})
 		}
 	}
