@@ -112,6 +112,14 @@ var ErrReread = errors.New("earlier events changed: read the source again")
 // ErrNoSession is returned by Read when a source holds no conversation.
 var ErrNoSession = errors.New("no conversation in this file")
 
+// ErrCorrupt and ErrInvalidSurface are returned by Read to a [Strict] sink
+// for a log that its own service would refuse: a record that is none, and a
+// record that replaces or cites what is not there.
+var (
+	ErrCorrupt        = errors.New("the log is corrupt")
+	ErrInvalidSurface = errors.New("the log's surface is invalid")
+)
+
 // Sink receives what a reader finds. It copies what it keeps.
 type Sink interface {
 	// Begin is called once before anything else: resumed says whether the
