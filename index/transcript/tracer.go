@@ -6,42 +6,51 @@ package transcript
 // none of it; exact reads (contract.md §9) read a source anew with a Tracer. A
 // reader asks once whether its Sink is one and does none of this work if not.
 //
-// All calls for an event come after its Event call, those about a session
-// before its Header call. Events that a reader hands over before it can know
-// (a rewind that a later record shows) are linked at the end.
+// All calls about an event but Wants come after its Event call, those about a
+// session before its Header call. Events that a reader hands over before it can
+// know (a rewind that a later record shows) are linked at the end. A Tracer is
+// given a whole reading only, never one that continues a checkpoint.
 type Tracer interface {
 	Sink
 	// Replaced says that event by took the events [from, to) off the surface,
 	// by a compaction, a rewind or a rollback. Only the first one to do so
 	// counts for an event: a chain is followed through by itself. The replacer
 	// may be log-only (lineage.md §1.2 rule 3), but is never among [from, to).
+	// The calls for one replacer come in the order its victims had on the surface.
 	Replaced(sessionID string, from, to, by int) error
 	// Source says that event seq was made from event source: a result from its
 	// call, a summary from what it stands for. Recorded tells links that the
 	// file itself holds from those that follow from the format (lineage.md
-	// §1.2 rule 5).
+	// §1.2 rule 5). The calls for one event come in the order of its list.
 	Source(sessionID string, seq, source int, recorded bool) error
 	// Sources is Source, derived, for the run of sources [from, to).
 	Sources(sessionID string, seq, from, to int) error
 	// Order moves event seq to directly before event before in model order.
-	// Without it model order is the order of positions.
+	// Without it model order is the order of positions. Calls apply one after
+	// the other, each to the order that those before it made.
 	Order(sessionID string, seq, before int) error
 	// Inherited says that event seq, a copy, is event original of session
 	// parentID where that is known from the file or its parent's.
 	Inherited(sessionID string, seq int, parentID string, original int) error
-	// Wants reports whether the agent's own record of an event is asked for. A
-	// reader whose records are no byte ranges of the file (Event.Length is 0)
-	// then calls Data with it, right after the Event call.
+	// Wants reports whether the agent's own record of an event is asked for. It
+	// may be asked before the Event call. A reader whose record is no byte range
+	// of the file (Event.Length is 0), or holds several events, then calls Data
+	// with it, right after the Event call. Otherwise the bytes are the record.
 	Wants(sessionID string, seq int) bool
-	// Data is the agent's own record as one JSON value, valid during the call.
+	// Data is the agent's own record as one JSON value, valid during the call. It
+	// goes before the bytes that the event names. Members too large to keep may
+	// have been left out.
 	Data(sessionID string, seq int, json []byte) error
 	// Synthetic hands over an event that is in no record: the balanced end of
 	// an interrupted turn (contract.md §9). It comes after the last real one,
-	// with a position of its own, and is never indexed.
+	// with a position of its own, and is never indexed. Sources and Data of it
+	// may follow.
 	Synthetic(e *Event) error
 }
 
 // Strict is implemented by a Tracer that wants damage told: a reader of logs
 // that its own service refuses (dsh) ends with [ErrCorrupt] or
-// [ErrInvalidSurface] instead of keeping what it can.
+// [ErrInvalidSurface] instead of keeping what it can. The latter is returned
+// after all events and headers have been handed over, as they are without
+// Strict: what needs no surface can still be answered.
 type Strict interface{ Strict() bool }
