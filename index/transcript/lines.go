@@ -24,6 +24,7 @@ type Record struct {
 	Offset int64  // of the line's first byte in the file
 	Length int64  // bytes on disk, newline included
 	Cut    int64  // bytes left out of a long line
+	Shared bool   // found on a damaged line, which holds more than this record
 }
 
 // Lines reads the records of a JSONL file up to the size it had when it was
@@ -107,7 +108,7 @@ func (l *Lines) Next(ctx context.Context) (Record, error) {
 		if len(l.pending) > 0 {
 			rec := l.last
 			rec.Value = l.pending[0]
-			rec.Raw = rec.Value
+			rec.Raw, rec.Shared = rec.Value, true
 			l.pending = l.pending[1:]
 			return rec, nil
 		}

@@ -54,3 +54,44 @@ type Tracer interface {
 // after all events and headers have been handed over, as they are without
 // Strict: what needs no surface can still be answered.
 type Strict interface{ Strict() bool }
+
+// PassShared gives t the record of the event at seq if it shares its line with
+// something else, so that the line's bytes are not the record.
+func PassShared(t Tracer, sessionID string, seq int, rec Record) error {
+	if t == nil || !rec.Shared || !t.Wants(sessionID, seq) {
+		return nil
+	}
+	return t.Data(sessionID, seq, rec.Value)
+}
+
+// Run is a range of positions [From, To).
+type Run struct{ From, To int }
+
+// AddRun appends a position to runs that ascend; one that follows the last run
+// lengthens it.
+func AddRun(runs []Run, seq int) []Run {
+	if n := len(runs); n > 0 && runs[n-1].To == seq {
+		runs[n-1].To++
+		return runs
+	}
+	return append(runs, Run{seq, seq + 1})
+}
+
+// Replace passes the runs that event by took off the surface to t, and as its
+// sources if it stands for them (a summary, not a rewind).
+func Replace(t Tracer, sessionID string, runs []Run, by int, summary bool) error {
+	for _, r := range runs {
+		if err := t.Replaced(sessionID, r.From, r.To, by); err != nil {
+			return err
+		}
+	}
+	if !summary {
+		return nil
+	}
+	for _, r := range runs {
+		if err := t.Sources(sessionID, by, r.From, r.To); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -15,7 +15,7 @@ const (
 	agentID = "claude"
 	label   = "Claude Code"
 	// version of the reader; raised when the same bytes would read differently.
-	version = 1
+	version = 2
 	// rootKind is the usual layout: a folder of project folders.
 	rootKind = "projects"
 	// nestedKind is a folder in which such folders lie deeper down: Cowork and

@@ -60,7 +60,10 @@ func (rd *reading) record(rec *transcript.Record) error {
 		s.h.MessageCount++
 	}
 	s.seq++
-	return rd.out.Event(e)
+	if err := rd.out.Event(e); err != nil || rd.tracer == nil {
+		return err
+	}
+	return rd.original(e, rec)
 }
 
 // chain enters a record into the session's tree.
@@ -120,7 +123,7 @@ func (rd *reading) inline(r *record, key string) *session {
 		rd.sides, rd.sideOf = map[string]*session{}, map[uint64]*session{}
 	}
 	s := newSession(agentSession(rd.main.h.SessionID, key))
-	s.subagent = true
+	s.subagent, s.links = true, newLinks(rd.tracer)
 	h := &s.h
 	h.Relation, h.ParentID, h.LineageEvidence = transcript.RelationSubagent, rd.main.h.SessionID, transcript.EvidenceLine
 	h.DelegationDepth, h.InheritedKnown = 1, true
@@ -242,7 +245,9 @@ func (rd *reading) toolResult(s *session, e *transcript.Event, n *node, b *block
 	id := idHash(b.toolID)
 	if n.answer == 0 {
 		n.answer = id
+		s.answers(id, r)
 	}
+	s.links.answer(s.seq, id, r)
 	if name := s.open.name(id); name != "" {
 		addOnce(&e.Tools, name)
 	}
@@ -319,6 +324,7 @@ func (rd *reading) assistant(s *session, e *transcript.Event, n *node) {
 		case "tool_use", "server_tool_use", "mcp_tool_use":
 			id := idHash(b.id)
 			s.tree.called(id, group)
+			s.links.called(id, s.seq)
 			if group != 0 && id != 0 && !s.blocks.add(addHash(group, b.id)) {
 				return
 			}
@@ -426,6 +432,10 @@ func (rd *reading) system(s *session, e *transcript.Event, n *node) {
 		n.flags |= isBoundary
 		n.parent = 0
 		s.tree.kept = kept(n.id, r.compactMeta)
+		s.links.compacted(s, r)
+	case "microcompact_boundary":
+		e.Type = transcript.TypeCompactBoundary
+		s.tree.clears(n.id, r.microMeta)
 	case "away_summary":
 		e.AddText(transcript.Prose, r.content.Str())
 	case "turn_duration":
@@ -441,16 +451,46 @@ func (rd *reading) system(s *session, e *transcript.Event, n *node) {
 func kept(boundary uint64, meta jsonv.Value) preserved {
 	k := preserved{boundary: boundary}
 	seg := meta.Get("preservedSegment")
-	k.head, k.tail = idHash(seg.Get("headUuid")), idHash(seg.Get("tailUuid"))
+	k.head, k.tail, k.anchor = idHash(seg.Get("headUuid")), idHash(seg.Get("tailUuid")), idHash(seg.Get("anchorUuid"))
 	for _, list := range []jsonv.Value{meta.Get("preservedMessages", "uuids"), meta.Get("preservedUuids")} {
-		list.Elems(func(_ int, v jsonv.Value) bool {
-			if id := idHash(v); id != 0 {
-				k.ids = append(k.ids, id)
-			}
-			return len(k.ids) < windowNodes
-		})
+		k.ids = appendIDs(k.ids, list, windowNodes)
 	}
 	return k
+}
+
+// appendIDs adds the hashes of a list of ids, up to most in all.
+func appendIDs(ids []uint64, list jsonv.Value, most int) []uint64 {
+	list.Elems(func(_ int, v jsonv.Value) bool {
+		if id := idHash(v); id != 0 {
+			ids = append(ids, id)
+		}
+		return len(ids) < most
+	})
+	return ids
+}
+
+// clears notes what a microcompaction says it cleared.
+func (t *tree) clears(marker uint64, meta jsonv.Value) {
+	c := cleared{marker: marker}
+	c.calls = appendIDs(nil, meta.Get("compactedToolIds"), maxCleared)
+	c.ids = appendIDs(nil, meta.Get("clearedAttachmentUUIDs"), maxCleared)
+	if marker != 0 && len(c.calls)+len(c.ids) > 0 && len(t.cleared) < maxCleared {
+		t.cleared = append(t.cleared, c)
+	}
+}
+
+// answers ties a result whose call is not known to the line that asked for it.
+func (s *session) answers(call uint64, r *record) {
+	t := s.tree
+	if call == 0 || t.overflow || r.toolParent == nil {
+		return
+	}
+	if _, known := t.calls[call]; known {
+		return
+	}
+	if i, ok := t.index[idHash(r.toolParent)]; ok && t.nodes[i].group != 0 {
+		t.called(call, t.nodes[i].group)
+	}
 }
 
 // bookkeeping handles the records that are no part of the conversation.
@@ -459,12 +499,14 @@ func bookkeeping(s *session, e *transcript.Event, r *record) {
 	case "custom-title", "ai-title", "summary", "agent-name":
 		e.Type, e.Role = transcript.TypeTitle, transcript.RoleSystem
 		s.title(r)
+		s.links.names(s.seq, r.leaf)
 	case "mode", "permission-mode", "agent-setting", "last-prompt", "bridge-session", "worktree-state", "relocated", "pr-link":
 		e.Type, e.Role = transcript.TypeSessionMeta, transcript.RoleSystem
 	case "progress":
 		e.Role = transcript.RoleTool
 	case "queue-operation", "file-history-snapshot", "file-history-delta":
 		e.Role = transcript.RoleSystem
+		s.links.names(s.seq, r.messageID)
 	}
 }
 

@@ -277,30 +277,57 @@ func (c *familyCache) scan(ctx context.Context, path string) (s *scan, id string
 	return s, id, nil
 }
 
-// mainExists reports whether a session's main file lies in dir or in another
-// project folder below root.
-func mainExists(root, dir, session string) bool {
+// mainFile finds a session's main file, in dir or in another project folder
+// below root; "" if there is none.
+func mainFile(root, dir, session string) string {
 	if session != filepath.Base(session) {
-		return false
+		return ""
 	}
 	is := func(path string) bool {
 		info, err := os.Stat(path)
 		return err == nil && info.Mode().IsRegular()
 	}
-	if is(filepath.Join(dir, session+ext)) {
-		return true
+	if path := filepath.Join(dir, session+ext); is(path) {
+		return path
 	}
 	entries, err := os.ReadDir(root)
 	if err != nil {
-		return false
+		return ""
 	}
 	for _, e := range entries {
 		if e.Type()&fs.ModeSymlink == 0 && !e.IsDir() {
 			continue
 		}
-		if is(filepath.Join(root, e.Name(), session+ext)) {
-			return true
+		if path := filepath.Join(root, e.Name(), session+ext); is(path) {
+			return path
 		}
 	}
-	return false
+	return ""
+}
+
+// positions maps the records of a main file that have a uuid to their places in
+// its session, for links from copies. What cannot be read has none.
+func (c *familyCache) positions(ctx context.Context, path string) (map[uint64]int32, error) {
+	f, err := transcript.OpenFile(path)
+	if err != nil {
+		return nil, nil // gone since: the links are left out
+	}
+	defer f.Close()
+	at, seq := map[uint64]int32{}, int32(0)
+	err = c.each(ctx, f, f.Size, func(r *record) bool {
+		if r.sidechain {
+			return true // of an inline sub-agent's session
+		}
+		if id := idHash(r.uuid); id != 0 {
+			if _, twice := at[id]; !twice {
+				at[id] = seq
+			}
+		}
+		seq++
+		return len(at) < maxNodes
+	})
+	if ctx.Err() != nil {
+		return nil, ctx.Err()
+	}
+	return at, nil
 }

@@ -25,6 +25,7 @@ type lineage struct {
 	// foreign is the session id under which the first records were written,
 	// when it is another one whose file is not here.
 	foreign string
+	file    string // the parent's, when records were copied from it
 }
 
 // lineage finds out whose copy the beginning of a main file is.
@@ -62,6 +63,7 @@ func (c *familyCache) lineage(ctx context.Context, root string, p place, id stri
 	}
 	return lineage{
 		parent: best.id, relation: transcript.RelationFork, evidence: transcript.EvidenceOverlap, copied: shared, lead: shared, known: true,
+		file: best.path,
 	}, nil
 }
 
@@ -90,7 +92,7 @@ func (c *familyCache) forked(ctx context.Context, root string, p place, id strin
 		return lineage{}, err
 	}
 	l.lead = l.copied
-	if l.parent != "" && !mainExists(root, filepath.Dir(p.path), l.parent) {
+	if l.file = mainFile(root, filepath.Dir(p.path), l.parent); l.parent != "" && l.file == "" {
 		// Nobody else has these messages: they are found here or nowhere.
 		l.copied, l.known = 0, false
 		l.warning = "the session it was forked from is gone; the copied messages count as its own"

@@ -9,8 +9,9 @@ import (
 
 // member is one file of a family of copies.
 type member struct {
-	id  string
-	key string // of the scan, for caches
+	id   string
+	key  string // of the scan, for caches
+	path string
 	*scan
 }
 
@@ -32,7 +33,7 @@ func (c *familyCache) family(ctx context.Context, p place, id string) ([]*member
 			}
 			continue // unreadable or gone: it can own nothing
 		}
-		m := &member{id: id, key: key, scan: s}
+		m := &member{id: id, key: key, path: o.path, scan: s}
 		if len(out) > 0 {
 			if m.id = o.session; m.id == "" {
 				m.id = s.session

@@ -16,11 +16,13 @@ func (r *Reader) Read(ctx context.Context, env transcript.Env, src transcript.So
 	}
 	defer f.Close()
 	rd := &reading{r: r, env: env, src: src, place: placeOf(src.Path), out: out, f: f}
+	rd.tracer, _ = out.(transcript.Tracer)
 	cp, resumed := f.Resume(prev, version, rd.resume)
 	if !resumed {
 		if err := rd.start(ctx); err != nil {
 			return nil, err
 		}
+		rd.main.links = newLinks(rd.tracer)
 	}
 	if err := out.Begin(resumed); err != nil {
 		return nil, err
@@ -39,6 +41,10 @@ type reading struct {
 	place place
 	out   transcript.Sink
 	f     *transcript.File
+	// tracer is out when links are asked for, nil otherwise; originals are then
+	// the positions of the parent's records.
+	tracer    transcript.Tracer
+	originals map[uint64]int32
 
 	main   *session
 	sides  map[string]*session // inline sub-agents by key
@@ -91,6 +97,11 @@ func (rd *reading) start(ctx context.Context) error {
 		h := &rd.main.h
 		h.Relation, h.ParentID, h.ParentEvent, h.LineageEvidence, h.InheritedKnown = l.relation, l.parent, l.event, l.evidence, l.known
 		rd.copied, rd.lead = l.copied, l.lead
+		if rd.tracer != nil && l.copied > 0 {
+			if rd.originals, err = rd.r.families.positions(ctx, l.file); err != nil {
+				return err
+			}
+		}
 		if l.warning != "" {
 			h.Warn(l.warning)
 		}
@@ -228,6 +239,9 @@ func (rd *reading) finish(ctx context.Context, resumed bool) error {
 		if err := s.tree.shadowed(func(from, to int) error {
 			return rd.out.Surface(s.h.SessionID, from, to, transcript.Shadowed)
 		}); err != nil {
+			return err
+		}
+		if err := s.trace(); err != nil {
 			return err
 		}
 		h := s.header(rd.env)

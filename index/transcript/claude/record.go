@@ -10,7 +10,8 @@ type record struct {
 	hasParent                                bool // parentUuid is there, null or not
 	time, cwd, branch, version               jsonv.Value
 	message, attachment, result, forked      jsonv.Value
-	compactMeta, content, leaf               jsonv.Value
+	compactMeta, microMeta, content, leaf    jsonv.Value
+	messageID                                jsonv.Value // of a file-history-snapshot: the message it was taken for
 	title                                    jsonv.Value // of custom-title, ai-title, agent-name and summary records
 	entrypoint, promptSource, agent, kind    jsonv.Value
 	toolParent                               jsonv.Value // sourceToolAssistantUUID
@@ -59,6 +60,10 @@ func parse(v jsonv.Value, r *record) {
 			r.forked = val
 		case "compactMetadata":
 			r.compactMeta = val
+		case "microcompactMetadata":
+			r.microMeta = val
+		case "messageId":
+			r.messageID = val
 		case "content":
 			r.content = val
 		case "leafUuid":

@@ -21,6 +21,7 @@ type session struct {
 	h        transcript.Header
 	seq      int
 	tree     *tree
+	links    *links // nil unless they are asked for
 	messages recent // message ids that were counted
 	blocks   recent // blocks of those messages, to drop cumulative copies
 	open     calls

@@ -55,18 +55,31 @@ type tree struct {
 	chained  bool              // some record's parent was found: the file has a tree
 	overflow bool
 	kept     preserved
+	cleared  []cleared
 	dangling []uint64        // parents that were not found, the last ones
 	waiting  map[uint64]bool // dangling ones of earlier passes
 	late     bool            // one of them turned up
 	resumed  bool
+	answers  map[uint64]int32 // tool call → node of its result, made when needed
 }
 
 // preserved is what the latest compaction says it kept of the messages before.
 type preserved struct {
 	boundary   uint64 // id of the compaction's record
 	head, tail uint64 // a stretch of the chain
+	anchor     uint64 // the record it follows: the boundary itself, or the summary
 	ids        []uint64
 }
+
+// cleared is what a microcompaction took out of the model's sight: the results
+// of single tool calls, and attachments.
+type cleared struct {
+	marker     uint64 // id of the microcompaction's record
+	calls, ids []uint64
+}
+
+// maxCleared bounds the microcompactions of a session, and what one may name.
+const maxCleared = 4096
 
 func newTree() *tree {
 	return &tree{index: map[uint64]int32{}, calls: map[uint64]uint64{}}
@@ -146,7 +159,7 @@ func (t *tree) settle() bool {
 		return true
 	}
 	unknown := t.resolve()
-	if t.resumed && (unknown || t.late) {
+	if t.resumed && (unknown || t.late || len(t.cleared) > 0) {
 		return false
 	}
 	oldFlags := make([]uint16, 0, windowNodes+windowTurns)
@@ -254,9 +267,10 @@ func (t *tree) walk(leaf int, old []uint16) (joined bool) {
 // that has a line on the path, the results of its tool calls (parallel calls
 // fork the tree), attachments that hang aside, and preserved segments.
 func (t *tree) spread() {
+	t.preserve()
 	groups := map[uint64]bool{}
 	for i := range t.nodes {
-		if n := &t.nodes[i]; n.group != 0 && n.flags&onPath != 0 {
+		if n := &t.nodes[i]; n.group != 0 && n.flags&isCurrent != 0 {
 			groups[n.group] = true
 		}
 	}
@@ -273,7 +287,6 @@ func (t *tree) spread() {
 			}
 		}
 	}
-	t.preserve()
 	// Attachments below a current record, unless a turn that was abandoned
 	// follows them.
 	leads := make([]bool, len(t.nodes))
@@ -293,6 +306,44 @@ func (t *tree) spread() {
 			n.flags |= isCurrent
 		}
 	}
+	t.clear()
+}
+
+// clear takes off the surface what microcompactions on the path name.
+func (t *tree) clear() {
+	for _, c := range t.cleared {
+		at, ok := t.index[c.marker]
+		if !ok || t.nodes[at].flags&isCurrent == 0 {
+			continue
+		}
+		for _, i := range t.named(c, at) {
+			t.nodes[i].flags &^= isCurrent
+		}
+	}
+}
+
+// named lists the records before node at that a microcompaction cleared.
+func (t *tree) named(c cleared, at int32) []int32 {
+	var out []int32
+	for _, id := range c.ids {
+		if i, ok := t.index[id]; ok && i < at {
+			out = append(out, i)
+		}
+	}
+	if len(c.calls) > 0 && t.answers == nil {
+		t.answers = map[uint64]int32{}
+		for i := range t.nodes {
+			if a := t.nodes[i].answer; a != 0 {
+				t.answers[a] = int32(i)
+			}
+		}
+	}
+	for _, id := range c.calls {
+		if i, ok := t.answers[id]; ok && i < at {
+			out = append(out, i)
+		}
+	}
+	return out
 }
 
 // preserve keeps what the compaction on the path says it preserved.

@@ -179,8 +179,12 @@ func Golden(t *testing.T, rd transcript.Reader, home, golden string) {
 			continue
 		}
 		fmt.Fprintf(&b, "known id %q class %d; bad %d torn %v partial %q\n", src.SessionID, src.Class, cp.Bad, cp.Torn, cp.Partial)
+		tr, err := TraceAll(t, rd, env, src)
+		if err != nil {
+			t.Errorf("trace %s: %v", rel, err)
+		}
 		for _, id := range Sorted(sessions) {
-			b.WriteString(strings.ReplaceAll(Render(sessions[id]), home, "~"))
+			b.WriteString(strings.ReplaceAll(Render(sessions[id])+tr.Links[id].Render(), home, "~"))
 		}
 		b.WriteByte('\n')
 	}
@@ -400,13 +404,14 @@ func clone(m map[string]*Session) map[string]*Session {
 	return out
 }
 
-// Damaged reads arbitrary bytes as a source's file and checks that nothing
-// panics, hangs or breaks the rules a Recorder checks. For fuzz tests.
+// Damaged reads arbitrary bytes as a source's file, with and without links, and
+// checks that nothing panics, hangs or breaks the rules a Trace checks. For fuzz
+// tests.
 func Damaged(t testing.TB, rd transcript.Reader, rel string, data []byte) {
 	home := Write(t, map[string]string{rel: string(data)})
 	env := Env(home, nil)
 	for _, src := range Sources(t, rd, env) {
-		_, _, _ = ReadAll(t, rd, env, src)
+		_, _ = TraceAll(t, rd, env, src)
 	}
 }
 
