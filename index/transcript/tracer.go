@@ -95,3 +95,30 @@ func Replace(t Tracer, sessionID string, runs []Run, by int, summary bool) error
 	}
 	return nil
 }
+
+// maxCalls bounds what Calls remembers.
+const maxCalls = 1 << 20
+
+// Calls remembers which event made each tool call, to tie the results to them.
+// The zero value is ready.
+type Calls struct{ seq map[uint64]int }
+
+// Add notes that the event at seq made a call. Of equal ids the last one holds.
+func (c *Calls) Add(id string, seq int) {
+	if id == "" || len(c.seq) >= maxCalls {
+		return
+	}
+	if c.seq == nil {
+		c.seq = map[uint64]int{}
+	}
+	c.seq[Hash(id)] = seq
+}
+
+// Seq returns the event that made a call.
+func (c *Calls) Seq(id string) (seq int, ok bool) {
+	if id == "" {
+		return 0, false
+	}
+	seq, ok = c.seq[Hash(id)]
+	return seq, ok
+}

@@ -11,22 +11,9 @@ import (
 	"github.com/sessionls/sessionls/index/transcript/transcripttest"
 )
 
-// traced reads files with links; all sessions of them stand in one Trace each,
-// by session.
 func traced(t testing.TB, files map[string]string) map[string]*transcripttest.Trace {
 	t.Helper()
-	env, rd := transcripttest.Env(transcripttest.Write(t, files), nil), claude.New()
-	out := map[string]*transcripttest.Trace{}
-	for _, src := range transcripttest.Sources(t, rd, env) {
-		tr, err := transcripttest.TraceAll(t, rd, env, src)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for id := range tr.Sessions {
-			out[id] = tr
-		}
-	}
-	return out
+	return transcripttest.Traces(t, claude.New(), transcripttest.Write(t, files))
 }
 
 func micro(uuid, parent, meta string) string {

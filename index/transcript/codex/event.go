@@ -13,6 +13,9 @@ import (
 func (s *session) event(ev *transcript.Event, p jsonv.Value) error {
 	kind := p.Get("type").Str()
 	ev.RawType = kind
+	if s.links != nil && (strings.HasSuffix(kind, "_end") || kind == "dynamic_tool_call_response") {
+		s.links.ends(ev.Seq, p.Get("call_id").Str())
+	}
 	switch kind {
 	case "user_message":
 		ev.Type, ev.Role = transcript.TypeUserMessage, transcript.RoleUser
@@ -52,7 +55,7 @@ func (s *session) event(ev *transcript.Event, p jsonv.Value) error {
 			if s.resumed {
 				return transcript.ErrReread
 			}
-			s.live.rollback(n)
+			s.live.rollback(ev.Seq, n)
 		}
 	case "exec_command_end":
 		s.commandEnd(ev, p)

@@ -86,6 +86,8 @@ func (Reader) Read(ctx context.Context, env transcript.Env, src transcript.Sourc
 	}
 	defer f.Close()
 	s := newSession(ctx, env, src, out)
+	s.packed = f.zst != nil
+	s.trace(out)
 	cp := &transcript.Checkpoint{Version: version}
 	var lines *transcript.Lines
 	if f.zst == nil {

@@ -26,6 +26,9 @@ func (s *session) record(rec transcript.Record) error {
 		return err
 	}
 	kind, payload := top[1].Str(), top[2]
+	if s.links != nil {
+		s.links.record(s, &ev, rec, payload)
+	}
 	ev.RawType = kind
 	switch {
 	case payload.Kind() == jsonv.Object && kind != "":
@@ -133,6 +136,11 @@ func (s *session) findCopy() error {
 	if s.Copied, err = measure(s.ctx, s.src.Path, s.Header.SessionID, ids); err != nil {
 		return err
 	}
+	if s.links != nil && s.Copied.End > 0 {
+		if s.links.parent, err = readOriginals(s.ctx, s.src, s.CopyOf); err != nil {
+			return err
+		}
+	}
 	s.Header.InheritedKnown = s.Copied.Parent && (s.Copied.Decided || s.Copied.End == everything)
 	return nil
 }
@@ -211,7 +219,7 @@ func (s *session) compacted(ev *transcript.Event, p jsonv.Value) error {
 	ev.Type, ev.Surface = transcript.TypeCompaction, transcript.Current
 	ev.AddText(transcript.Prose, f[0].Str())
 	// On a line beyond 4 MB the list was replaced by null; it was there.
-	s.live.compact(f[1] == nil || f[1].Kind() == jsonv.Null && ev.Length < longLine)
+	s.live.compact(ev.Seq, f[1] == nil || f[1].Kind() == jsonv.Null && ev.Length < longLine)
 	s.live.add(ev.Seq, false)
 	return s.put(*ev, false)
 }

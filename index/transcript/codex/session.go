@@ -20,12 +20,17 @@ type session struct {
 
 	queue []held // events held back, see twins.go
 	live  live
+	links *links // nil unless they are asked for
+	// packed says that the file is compressed: records are no byte ranges of it.
+	packed bool
 }
 
 // held is an event that waits for its turn.
 type held struct {
 	ev   transcript.Event
-	open bool // its twin may still come
+	open bool   // its twin may still come
+	data []byte // the record, where it is asked for and is no line of the file
+	from int    // position in the parent of a copied record, -1 if unknown
 }
 
 func newSession(ctx context.Context, env transcript.Env, src transcript.Source, out transcript.Sink) *session {
@@ -68,10 +73,14 @@ func (s *session) called(id string) (name string, ok bool) {
 
 // put hands an event over, behind those that are held back.
 func (s *session) put(ev transcript.Event, open bool) error {
-	if len(s.queue) == 0 && !open {
-		return s.deliver(&ev)
+	h := held{ev: ev, open: open, from: -1}
+	if s.links != nil {
+		h.data, h.from = s.links.data, s.links.from
 	}
-	s.queue = append(s.queue, held{ev, open})
+	if len(s.queue) == 0 && !open {
+		return s.deliver(&h)
+	}
+	s.queue = append(s.queue, h)
 	return nil
 }
 
@@ -91,7 +100,7 @@ func (s *session) settle(seq int, twin bool) {
 func (s *session) drain(all bool) error {
 	n := 0
 	for n < len(s.queue) && (all || !s.queue[n].open) {
-		if err := s.deliver(&s.queue[n].ev); err != nil {
+		if err := s.deliver(&s.queue[n]); err != nil {
 			return err
 		}
 		n++
@@ -104,8 +113,11 @@ func (s *session) drain(all bool) error {
 
 // deliver passes an event to the sink and counts it in the header. What
 // depends on an event's text is done here, once it is decided.
-func (s *session) deliver(ev *transcript.Event) error {
-	h := &s.Header
+func (s *session) deliver(held *held) error {
+	ev, h := &held.ev, &s.Header
+	if s.packed {
+		ev.Offset, ev.Length = 0, 0
+	}
 	if ev.Inherited {
 		ev.Message = false
 		h.InheritedCount++
@@ -124,7 +136,10 @@ func (s *session) deliver(ev *transcript.Event) error {
 			}
 		}
 	}
-	return s.out.Event(ev)
+	if err := s.out.Event(ev); err != nil || s.links == nil {
+		return err
+	}
+	return s.links.delivered(s, held)
 }
 
 // promptBytes is what is kept of the first prompt, to tell titles that repeat it.
@@ -163,6 +178,9 @@ func (s *session) finish() error {
 			return err
 		}
 	}
+	if err := s.links.finish(s); err != nil {
+		return err
+	}
 	h := s.Header.Clone()
 	h.Archived = isArchived(s.src.Path)
 	s.title(&h)
@@ -199,6 +217,8 @@ type live struct {
 	kept  int // leading nodes that an old-style compaction left standing
 	turns int // nodes that begin a turn
 	gone  []span
+	tolls []toll // kept when links are asked for
+	trace bool
 }
 
 type node struct {
@@ -216,7 +236,25 @@ func (l *live) add(seq int, turn bool) {
 	}
 }
 
+// toll is what one event took off the surface.
+type toll struct {
+	by      int
+	summary bool
+	runs    []transcript.Run
+}
+
+// takes names the event for which the next nodes are dropped.
+func (l *live) takes(by int, summary bool) {
+	if l.trace {
+		l.tolls = append(l.tolls, toll{by: by, summary: summary})
+	}
+}
+
 func (l *live) drop(seq int) {
+	if l.trace {
+		t := &l.tolls[len(l.tolls)-1]
+		t.runs = transcript.AddRun(t.runs, seq)
+	}
 	if n := len(l.gone); n > 0 && l.gone[n-1].to == seq {
 		l.gone[n-1].to++
 		return
@@ -225,7 +263,8 @@ func (l *live) drop(seq int) {
 }
 
 // compact removes everything; an old-style compaction keeps what people wrote.
-func (l *live) compact(keepTurns bool) {
+func (l *live) compact(by int, keepTurns bool) {
+	l.takes(by, true)
 	if !keepTurns {
 		for _, n := range l.nodes {
 			l.drop(n.seq)
@@ -246,7 +285,8 @@ func (l *live) compact(keepTurns bool) {
 
 // rollback removes the newest n turns. Of what precedes the first turn nothing
 // is removed.
-func (l *live) rollback(n int64) {
+func (l *live) rollback(by int, n int64) {
+	l.takes(by, false)
 	cut := len(l.nodes)
 	for i := len(l.nodes) - 1; i >= 0 && n > 0 && l.turns > 0; i-- {
 		if l.nodes[i].turn {

@@ -23,6 +23,7 @@ func (s *session) toolCall(ev *transcript.Event, f fields) {
 		ev.ID = transcript.CleanWord(callID)
 	}
 	s.opened(callID, name)
+	s.links.called(callID, ev.Seq)
 	a := toolargs.Args{Tool: name, Dir: s.Dir}
 	switch {
 	case kind == "local_shell_call" || kind == "web_search_call":
@@ -55,6 +56,7 @@ func (s *session) toolResult(ev *transcript.Event, f fields) {
 	if name, ok := s.called(f.callID.Str()); ok {
 		ev.Tools = []string{name}
 	}
+	s.links.answered(ev.Seq, f.callID.Str())
 	text, failed := result(f.output)
 	if f.output == nil && f.content.Exists() {
 		text, failed = result(f.content)

@@ -28,6 +28,7 @@ func (s *session) entry(ev *transcript.Event, v jsonv.Value, f fields, rec trans
 	case "compaction":
 		return s.compaction(ev, v)
 	case "branch_summary":
+		s.links.summarized(s, ev.Seq)
 		ev.Type = transcript.TypeCompaction
 		ev.AddText(transcript.Prose, v.Get("summary").Str())
 		context = true
@@ -49,6 +50,7 @@ func (s *session) entry(ev *transcript.Event, v jsonv.Value, f fields, rec trans
 		s.named(ev, v.Get("name"))
 	case "label":
 		ev.AddText(transcript.Prose, v.Get("label").Str())
+		s.links.labels(ev.Seq, v.Get("targetId").Str())
 	}
 	s.surface(ev, f, context)
 	return s.deliver(ev)
@@ -94,6 +96,7 @@ func (s *session) leafMark(ev *transcript.Event, v jsonv.Value, f fields) error 
 	if p, ok := t.ids[transcript.Hash(target.Str())]; ok {
 		s.Leaf = transcript.Hash(target.Str())
 		t.last = p
+		s.links.moved(ev.Seq)
 		if id := f.id.Str(); id != "" {
 			t.ids[transcript.Hash(id)] = p
 		}
@@ -186,6 +189,7 @@ func (s *session) assistant(ev *transcript.Event, m jsonv.Value) {
 		case "toolCall":
 			called = true
 			toolargs.AddCall(ev, transcript.CleanWord(b.Get("name").Str()), s.Header.CWD, b.Get("arguments"))
+			s.links.called(ev.Seq, b)
 		default:
 			said = ev.AddText(transcript.Prose, text) || said
 		}
@@ -213,8 +217,9 @@ func (s *session) assistant(ev *transcript.Event, m jsonv.Value) {
 }
 
 func (s *session) toolResult(ev *transcript.Event, m jsonv.Value) {
-	var f [4]jsonv.Value
-	m.Pick([]string{"content", "toolName", "isError", "details"}, f[:])
+	var f [5]jsonv.Value
+	m.Pick([]string{"content", "toolName", "isError", "details", "toolCallId"}, f[:])
+	s.links.answered(ev.Seq, f[4].Str())
 	ev.Type, ev.Role = transcript.TypeToolResult, transcript.RoleTool
 	if name := transcript.CleanWord(f[1].Str()); name != "" {
 		ev.Tools = []string{name}

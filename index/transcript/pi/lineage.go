@@ -36,6 +36,14 @@ func entryKey(id string, head []byte) uint64 {
 	return transcript.Hash(string(trimLine(head)))
 }
 
+// entryID reads the id of an entry, which one form of the harness wraps.
+func entryID(v jsonv.Value) string {
+	if e := v.Get("entry"); e.Kind() == jsonv.Object {
+		return e.Get("id").Str()
+	}
+	return v.Get("id").Str()
+}
+
 func trimLine(line []byte) []byte {
 	line = line[:min(len(line), transcript.HeadSize)]
 	for len(line) > 0 && (line[len(line)-1] == '\n' || line[len(line)-1] == '\r') {
@@ -92,7 +100,7 @@ func readParent(ctx context.Context, path string) (*parentFile, error) {
 			}
 			return true
 		}
-		v.Items(func(w jsonv.Value) { p.ids[entryKey(w.Get("id").Str(), head)] = struct{}{} })
+		v.Items(func(w jsonv.Value) { p.ids[entryKey(entryID(w), head)] = struct{}{} })
 		return len(p.ids) < maxIDs
 	})
 	if err != nil {
@@ -111,6 +119,9 @@ func (s *session) lookUpParent() error {
 		}
 		if err == nil {
 			s.parent = p
+			if s.links != nil {
+				s.links.originals = positions(s.ctx, path)
+			}
 		}
 	}
 	h := &s.Header
@@ -155,7 +166,9 @@ func (s *session) copiedEntry(id string, line []byte) bool {
 		s.Own = true
 		return false
 	}
-	if _, ok := s.parent.ids[entryKey(id, line)]; ok {
+	key := entryKey(id, line)
+	if _, ok := s.parent.ids[key]; ok {
+		s.links.copied(key)
 		return true
 	}
 	s.Leading, s.Own = false, true

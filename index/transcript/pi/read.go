@@ -20,8 +20,10 @@ func (Reader) Read(ctx context.Context, env transcript.Env, src transcript.Sourc
 	}
 	defer f.Close()
 	s := newSession(ctx, env, src, out)
+	s.links = newLinks(out)
 	cp, resumed := f.Resume(prev, version, s.restore)
 	if s.resumed = resumed; resumed {
+		s.links = nil // a part has none
 		if stale, err := s.stale(); err != nil {
 			return nil, err
 		} else if stale {

@@ -22,6 +22,7 @@ type session struct {
 	resumed bool
 	parent  *parentFile
 	tree    tree
+	links   *links // nil unless they are asked for
 }
 
 func newSession(ctx context.Context, env transcript.Env, src transcript.Source, out transcript.Sink) *session {
@@ -62,6 +63,7 @@ func (s *session) record(rec transcript.Record) error {
 	}
 	var err error
 	n := 0
+	rec.Shared = true
 	rec.Value.Elems(func(_ int, v jsonv.Value) bool {
 		n++
 		err = s.write(v, rec)
@@ -81,6 +83,7 @@ func (s *session) write(v jsonv.Value, rec transcript.Record) error {
 		Offset: rec.Offset, Length: rec.Length,
 	}
 	s.Seq++
+	s.links.record(v, rec)
 	if s.Seq >= math.MaxInt32 {
 		return nil // the tree counts in 32 bits; no file of that length exists
 	}
@@ -114,12 +117,13 @@ func (s *session) write(v jsonv.Value, rec transcript.Record) error {
 		return s.entry(&ev, v, f, rec)
 	case "lane":
 		if lane := f.lane.Str(); lane == "" || lane == mainLane {
-			if err := s.moveLeaf(f.leafID); err != nil {
+			if err := s.moveLeaf(ev.Seq, f.leafID); err != nil {
 				return err
 			}
 		}
 	case "fact":
 		s.fact(&ev, f.fact.Str(), v)
+		s.links.labels(ev.Seq, v.Get("targetId").Str())
 	case "register":
 		switch ns := f.namespace.Str(); {
 		case ns == "lane.leaf" && f.key.IsStr(mainLane):
@@ -127,7 +131,7 @@ func (s *session) write(v jsonv.Value, rec transcript.Record) error {
 			if leaf.Kind() == jsonv.Object {
 				leaf = leaf.Get("leafId")
 			}
-			if err := s.moveLeaf(leaf); err != nil {
+			if err := s.moveLeaf(ev.Seq, leaf); err != nil {
 				return err
 			}
 		case strings.HasPrefix(ns, "fact."):
@@ -226,6 +230,7 @@ func (s *session) register(ev *transcript.Event, fact string, f fields) {
 		}
 		s.named(ev, value)
 	case "label":
+		s.links.labels(ev.Seq, f.key.Str())
 		if value.Kind() == jsonv.Object {
 			value = value.Get("label")
 		}
@@ -259,7 +264,10 @@ func (s *session) deliver(ev *transcript.Event) error {
 	if len(ev.Parts) > 0 && ev.Parts[0].Kind == transcript.Prose {
 		s.offerTitle(ev, ev.Parts[0].Text)
 	}
-	return s.out.Event(ev)
+	if err := s.out.Event(ev); err != nil || s.links == nil {
+		return err
+	}
+	return s.links.delivered(s, ev)
 }
 
 func (s *session) offerTitle(ev *transcript.Event, text string) {
@@ -286,6 +294,9 @@ func (s *session) finish() error {
 			return s.out.Surface(s.Header.SessionID, from, to, transcript.Shadowed)
 		})
 		if err != nil {
+			return err
+		}
+		if err := s.links.finish(s); err != nil {
 			return err
 		}
 	}

@@ -31,6 +31,7 @@ const (
 	isContext          // what the model sees when it is on the path
 	isCompaction       // replaces what precedes it on the path
 	onPath
+	isAside // an entry of another lane than the conversation's
 )
 
 // chain finds the entry that a new one continues and moves the leaf. It
@@ -59,6 +60,9 @@ func (s *session) chain(seq int, f fields) error {
 	}
 	n := &t.nodes[seq]
 	n.parent, n.seen, n.first = parent, n.seen|isEntry, keeps
+	if lane != "" && !moves {
+		n.seen |= isAside
+	}
 	t.last, t.any, s.Any = int32(seq), true, true
 	if id != "" {
 		t.ids[transcript.Hash(id)] = int32(seq)
@@ -91,18 +95,20 @@ func (s *session) chainOn(id string, parentID jsonv.Value, moves bool) error {
 }
 
 // moveLeaf sets the stored leaf.
-func (s *session) moveLeaf(id jsonv.Value) error {
+func (s *session) moveLeaf(seq int, id jsonv.Value) error {
 	leaf := transcript.Hash(id.Str())
 	if s.resumed && leaf != s.Leaf {
 		return transcript.ErrReread
+	}
+	if leaf != s.Leaf {
+		s.links.moved(seq)
 	}
 	s.Leaf = leaf
 	return nil
 }
 
-// shadowed calls f for the ranges of entries that the model no longer sees:
-// those beside the path to the leaf, and those a compaction on it replaced.
-func (t *tree) shadowed(leaf uint64, f func(from, to int) error) error {
+// path lists the entries from the leaf to the root.
+func (t *tree) path(leaf uint64) (path []int32) {
 	if !t.any {
 		return nil
 	}
@@ -110,11 +116,19 @@ func (t *tree) shadowed(leaf uint64, f func(from, to int) error) error {
 	if !ok {
 		at = t.last // an unknown leaf falls back to the last entry
 	}
-	var path []int32
 	for i := at; i != noNode; i = t.nodes[i].parent {
 		path = append(path, i)
 	}
-	// path runs from the leaf to the root.
+	return path
+}
+
+// shadowed calls f for the ranges of entries that the model no longer sees:
+// those beside the path to the leaf, and those a compaction on it replaced.
+func (t *tree) shadowed(leaf uint64, f func(from, to int) error) error {
+	path := t.path(leaf)
+	if len(path) == 0 {
+		return nil
+	}
 	compaction := len(path)
 	for i, seq := range path {
 		if t.nodes[seq].seen&isCompaction != 0 {

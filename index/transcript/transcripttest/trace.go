@@ -255,6 +255,23 @@ func TraceAll(t testing.TB, rd transcript.Reader, env transcript.Env, src transc
 	return tr, nil
 }
 
+// Traces reads every source below a home with links. Sessions are found by their
+// ids; those of one source share its Trace.
+func Traces(t testing.TB, rd transcript.Reader, home string) map[string]*Trace {
+	t.Helper()
+	env, out := Env(home, nil), map[string]*Trace{}
+	for _, src := range Sources(t, rd, env) {
+		tr, err := TraceAll(t, rd, env, src)
+		if err != nil {
+			t.Fatalf("read %s: %v", src.Path, err)
+		}
+		for id := range tr.Sessions {
+			out[id] = tr
+		}
+	}
+	return out
+}
+
 // runs renders ascending runs of numbers as "1-3 5".
 func runs(seqs []int) string {
 	var b strings.Builder
