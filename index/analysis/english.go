@@ -16,7 +16,8 @@ var endings = []string{
 }
 
 // Variants returns the English inflections and derivations that share the Snowball stem of term,
-// without term itself: failed, failing and fails for fail. It returns nil for terms that are no
+// without term itself: failed, failing and fails for fail; of the common irregular words also the
+// other forms: built for build, and the other way round. It returns nil for terms that are no
 // plain English word: shorter than three letters, with digits or letters outside a to z, and for stop words,
 // whose forms say nothing. The result holds at most 24 words, commonest endings first,
 // and some that nobody uses. It is the same every time.
@@ -33,42 +34,73 @@ func Variants(term string) []string {
 	if stem == "" {
 		return nil
 	}
-	var out []string
-	seen := map[string]bool{term: true}
-	add := func(word string) {
-		if len(word) < 3 || len(out) == maxVariants || seen[word] {
-			return
+	v := variants{seen: map[string]bool{term: true}}
+	if f := irregularForms[term]; f != nil {
+		// Built has the forms of build and none of its own.
+		v.add(f.word)
+		for _, forms := range [][]string{f.forms, Variants(f.word)} {
+			for _, form := range forms {
+				v.add(form)
+			}
 		}
-		seen[word] = true
-		if english.Stem(word, true) == stem {
-			out = append(out, word)
-		}
+		return v.out
 	}
 	// First what is but another inflection of the same word: stems are often shorter than the words
 	// they come from (depend for dependencies).
-	for _, root := range roots(term) {
-		add(root)
-		if y, ok := strings.CutSuffix(root, "y"); ok {
-			add(y + "ies")
-			add(y + "ied")
-		}
-		if e, ok := strings.CutSuffix(root, "e"); ok {
-			add(e + "ed")
-			add(e + "ing")
-		}
-		for _, ending := range inflections {
-			add(root + ending)
+	v.inflect(term, stem)
+	if f := irregularStems[stem]; f != nil && isInflection(term, f.word) {
+		for _, form := range f.forms {
+			v.add(form)
 		}
 	}
 	bases := stemBases(stem, stem != term)
 	for _, ending := range endings {
 		for _, base := range bases {
 			if base.fits(ending) {
-				add(base.word + ending)
+				v.addOf(stem, base.word+ending)
 			}
 		}
 	}
-	return out
+	return v.out
+}
+
+// variants collects the forms of one term.
+type variants struct {
+	out  []string
+	seen map[string]bool
+}
+
+func (v *variants) add(word string) {
+	if len(v.out) == maxVariants || v.seen[word] {
+		return
+	}
+	v.seen[word] = true
+	v.out = append(v.out, word)
+}
+
+// addOf adds a word if it has the stem.
+func (v *variants) addOf(stem, word string) {
+	if len(word) > 2 && !v.seen[word] && english.Stem(word, true) == stem {
+		v.add(word)
+	}
+}
+
+// inflect adds the inflections of a word with that stem.
+func (v *variants) inflect(word, stem string) {
+	for _, root := range roots(word) {
+		v.addOf(stem, root)
+		if y, ok := strings.CutSuffix(root, "y"); ok {
+			v.addOf(stem, y+"ies")
+			v.addOf(stem, y+"ied")
+		}
+		if e, ok := strings.CutSuffix(root, "e"); ok {
+			v.addOf(stem, e+"ed")
+			v.addOf(stem, e+"ing")
+		}
+		for _, ending := range inflections {
+			v.addOf(stem, root+ending)
+		}
+	}
 }
 
 var inflections = []string{"s", "es", "ed", "ing"}
@@ -84,6 +116,17 @@ func roots(term string) []string {
 		}
 	}
 	return out
+}
+
+// isInflection reports whether term is word, or word with an inflection.
+func isInflection(term, word string) bool {
+	for _, root := range roots(term) {
+		// running: of the root runn one n is the inflection's
+		if root == word || len(root) == len(word)+1 && root[len(root)-1] == root[len(root)-2] && root[:len(word)] == word {
+			return true
+		}
+	}
+	return false
 }
 
 // stemBase is what endings are put on.
