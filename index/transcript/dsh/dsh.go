@@ -192,6 +192,12 @@ func (reader) Read(ctx context.Context, env transcript.Env, src transcript.Sourc
 	defer f.Close()
 	l := &log{env: env, out: out, id: src.SessionID}
 	cp, resumed := f.Resume(prev, version, l.restore)
+	if t, ok := out.(transcript.Tracer); ok && !resumed {
+		l.links = &links{out: t}
+	}
+	if s, ok := out.(transcript.Strict); ok && !resumed && s.Strict() {
+		l.strict = &strict{}
+	}
 	l.resumed = resumed
 	if err := out.Begin(resumed); err != nil {
 		return nil, err
@@ -221,7 +227,8 @@ func (reader) Read(ctx context.Context, env transcript.Env, src transcript.Sourc
 func (l *log) readPlain(ctx context.Context, f *transcript.File, cp *transcript.Checkpoint) (end int64, err error) {
 	lines := f.Lines(cp.Offset)
 	err = lines.Each(ctx, cp, l.out.Progress, func(rec transcript.Record) error {
-		l.offset, l.length = rec.Offset, rec.Length
+		l.offset, l.length, l.value, l.shared = rec.Offset, rec.Length, rec.Value, rec.Shared
+		l.strict.lines(lines.Bad)
 		return l.record(rec.Value)
 	})
 	return lines.Offset(), err
@@ -238,8 +245,13 @@ func (l *log) readFrames(ctx context.Context, f *transcript.File, cp *transcript
 	defer fr.close()
 	lines := transcript.NewLines(fr, 0, math.MaxInt64)
 	err = lines.Each(ctx, cp, func(int64) { l.out.Progress(fr.at) }, func(rec transcript.Record) error {
-		return l.record(rec.Value) // its place in the text is none in the file
+		l.value, l.shared = rec.Value, true // its place in the text is none in the file
+		l.strict.lines(lines.Bad)
+		return l.record(rec.Value)
 	})
+	if err == nil && fr.bad > 0 {
+		err = l.strict.frames(fr.bad)
+	}
 	cp.Bad += fr.bad
 	cp.Torn = lines.Torn || fr.torn
 	return fr.done, !fr.tornText && !lines.Torn && fr.newline, err

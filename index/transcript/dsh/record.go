@@ -41,7 +41,11 @@ type log struct {
 	resumed bool
 
 	offset, length int64 // of the record at hand
+	value          jsonv.Value
+	shared         bool // its bytes are not a line of the file
 	surface        []node
+	links          *links  // nil unless they are asked for
+	strict         *strict // nil unless damage is to be told
 	stream         stream
 }
 
@@ -49,7 +53,8 @@ type log struct {
 type node struct {
 	number int64 // the agent's
 	seq    int
-	result bool // a tool/result
+	result bool   // a tool/result
+	print  uint64 // of a result without its content; in strict readings only
 }
 
 func (l *log) restore(b []byte) bool {
@@ -64,6 +69,9 @@ func (l *log) restore(b []byte) bool {
 // record takes in one line.
 func (l *log) record(v jsonv.Value) error {
 	kind := v.Get("type").Str()
+	if err := l.strict.record(l, kind, v); err != nil {
+		return err
+	}
 	if len(kind) > maxKind {
 		kind = transcript.TypeOther
 	}
@@ -153,6 +161,7 @@ func versionText(v jsonv.Value) string {
 func (l *log) number(v jsonv.Value) int64 {
 	n, ok := v.Int()
 	if !ok || n != l.Next {
+		l.strict.invalid("event %.20s where %d belongs", v, l.Next)
 		l.Header.Warn("event numbers are not contiguous: records are missing or damaged")
 	}
 	if !ok || n < 0 {
@@ -167,7 +176,7 @@ func (l *log) event(kind, raw string, v jsonv.Value) error {
 	number := l.number(v.Get("seq"))
 	e := &transcript.Event{Type: kind, RawType: raw, Time: transcript.ParseTime(v.Get("time")), Role: transcript.RoleSystem, Surface: transcript.LogOnly}
 	d := v.Get("data")
-	replaces, err := l.fold(kind, number, v.Get("surfaceOp"), e)
+	replaces, err := l.fold(kind, number, v, e)
 	if err != nil {
 		return err
 	}
@@ -192,10 +201,11 @@ func (l *log) event(kind, raw string, v jsonv.Value) error {
 		l.Header.SawModel(d.Get("header", "config", "model").Str())
 	case "assistant/chunk":
 		e.Role = transcript.RoleAssistant
-		l.mark(number, e)
+		l.mark(number, e, nil)
 		return l.chunk(d, e)
 	}
-	l.mark(number, e)
+	l.mark(number, e, nil)
+	l.links.turn(kind, d, l.nextSeq(), e.Time)
 	return l.pass(e)
 }
 
@@ -222,7 +232,7 @@ func (l *log) packed(raw string, v jsonv.Value) error {
 			at = at.Add(gaps[i-1])
 		}
 		e := &transcript.Event{Type: "assistant/chunk", RawType: raw, Time: at, Role: transcript.RoleAssistant, Surface: transcript.LogOnly}
-		l.mark(number+int64(i), e)
+		l.mark(number+int64(i), e, func() []byte { return member(raw, number+int64(i), at, d, text) })
 		n++
 		l.stream.at(d)
 		if raw == "text-chunks" {
@@ -235,7 +245,7 @@ func (l *log) packed(raw string, v jsonv.Value) error {
 		l.Header.Warn("a row of chunks without members")
 		n = 1
 		e := &transcript.Event{Type: "assistant/chunk", RawType: raw, Time: at, Role: transcript.RoleAssistant, Surface: transcript.LogOnly}
-		l.mark(number, e)
+		l.mark(number, e, nil)
 		err = l.hold(e)
 	}
 	l.Next = number + int64(n)
@@ -245,10 +255,14 @@ func (l *log) packed(raw string, v jsonv.Value) error {
 // maxPacked bounds the gaps kept of one row of chunks.
 const maxPacked = 1 << 20
 
-// mark says where an event comes from: its place, and whether it is a copy.
-func (l *log) mark(number int64, e *transcript.Event) {
+// mark says where an event comes from: its place, and whether it is a copy. A
+// record that holds several events gives each one's own by member.
+func (l *log) mark(number int64, e *transcript.Event, member func() []byte) {
 	e.Offset, e.Length = l.offset, l.length
 	e.Inherited = number < l.Seed
+	if l.links != nil {
+		l.links.mark(l, number, e, member)
+	}
 }
 
 // emit numbers an event and hands it over.
@@ -266,7 +280,10 @@ func (l *log) emit(e *transcript.Event) error {
 	}
 	h.SawTime(e.Time, l.env.Time())
 	l.Seq++
-	return l.out.Event(e)
+	if err := l.out.Event(e); err != nil || l.links == nil {
+		return err
+	}
+	return l.links.emitted(h, e.Seq)
 }
 
 // finish hands over the header.
@@ -277,14 +294,22 @@ func (l *log) finish() error {
 	if !l.Header.Conversation {
 		return transcript.ErrNoSession
 	}
+	if err := l.links.balance(l); err != nil {
+		return err
+	}
 	h := l.Header // the state keeps what Finish must not fix
 	h.Finish(label)
-	return l.out.Header(&h)
+	if err := l.out.Header(&h); err != nil {
+		return err
+	}
+	return l.strict.surface()
 }
 
 // fold applies a surface operation (reference A.7) and gives the event its
 // surface. It returns whether the event replaces others.
-func (l *log) fold(kind string, number int64, op jsonv.Value, e *transcript.Event) (replaces bool, err error) {
+func (l *log) fold(kind string, number int64, v jsonv.Value, e *transcript.Event) (replaces bool, err error) {
+	op, sources := v.Get("surfaceOp"), v.Get("sourceEventSeqs")
+	l.strict.sources(kind, number, op, sources)
 	if kind != "user/message" && kind != "assistant/message" && kind != "tool/result" {
 		if op.Exists() {
 			l.Header.Warn("invalid surface: an operation on " + kind)
@@ -294,6 +319,10 @@ func (l *log) fold(kind string, number int64, op jsonv.Value, e *transcript.Even
 	e.Surface = transcript.Current
 	seq := l.nextSeq()
 	self := node{number: number, seq: seq, result: kind == "tool/result"}
+	if l.strict != nil && self.result {
+		self.print = print(v.Get("data"))
+	}
+	l.links.cites(seq, sources)
 	if op.Get("op").IsStr("replace") {
 		if l.resumed {
 			return false, transcript.ErrReread
@@ -308,10 +337,13 @@ func (l *log) fold(kind string, number int64, op jsonv.Value, e *transcript.Even
 					return false, err
 				}
 			}
+			l.strict.replaces(self, l.surface[from:to], sources)
+			l.links.replaces(seq, l.surface[from:to], l.surface[to:])
 			l.surface[from] = self
 			l.surface = append(l.surface[:from+1], l.surface[to:]...)
 			return true, nil
 		}
+		l.strict.invalid("%s %d replaces what is not on the surface", kind, number)
 		l.Header.Warn("invalid surface: an event replaces what is not there")
 	} else if !op.IsStr("append") {
 		l.Header.Warn("invalid surface: a message without its operation")
