@@ -10,6 +10,8 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+
+	"github.com/sessionls/sessionls/index/vocabulary"
 )
 
 // Reader answers questions about the index. It is safe for concurrent use.
@@ -21,6 +23,9 @@ type Reader struct {
 	mu    sync.Mutex
 	spans *Spans
 	times times
+
+	wordsMu sync.Mutex
+	words   map[int64]*vocabulary.Chunk // by row, as far as a search needed them
 }
 
 // times are the sessions' update times at a generation.

@@ -165,11 +165,13 @@ func (s *Sink) insert(w *sessionWriter, r *ftsRow, marks string, role byte) (int
 		if _, err := s.t.exec(`INSERT INTO talk(rowid, terms) VALUES(?,?)`, row, s.talk.text(marks)); err != nil {
 			return 0, err
 		}
+		s.t.w.words.Add(s.talk.main)
 	}
 	if r.kind&kindTool != 0 {
 		if _, err := s.t.exec(`INSERT INTO tool(rowid, terms) VALUES(?,?)`, row, s.tool.text(marks)); err != nil {
 			return 0, err
 		}
+		s.t.w.words.Add(s.tool.main)
 	}
 	return row, nil
 }

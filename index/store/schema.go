@@ -19,7 +19,7 @@ import (
 
 // schemaVersion is raised when the tables or the meaning of their contents
 // change; a database of another version is set aside and rebuilt.
-const schemaVersion = 3
+const schemaVersion = 4
 
 // textVersion is raised when the same events become other rows or other kept
 // text: how long rows are, how output is reduced.
@@ -74,6 +74,7 @@ CREATE TABLE more(id INTEGER PRIMARY KEY, block INTEGER NOT NULL, data BLOB NOT 
 CREATE INDEX more_block ON more(block);
 CREATE TABLE span(first INTEGER PRIMARY KEY, session INTEGER NOT NULL, info BLOB NOT NULL);
 CREATE INDEX span_session ON span(session);
+CREATE TABLE vocabulary(id INTEGER PRIMARY KEY AUTOINCREMENT, size INTEGER NOT NULL, data BLOB NOT NULL);
 ` + "CREATE VIRTUAL TABLE talk USING fts5(terms, prefix='1 2'," + fullText + "CREATE VIRTUAL TABLE tool USING fts5(terms," + fullText
 
 // The prefix index answers the first two letters of a word that is being typed.

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/sessionls/sessionls/index/analysis"
+	"github.com/sessionls/sessionls/index/vocabulary"
 )
 
 // Writer changes the index. Only the process that holds the index lock may
@@ -19,6 +20,7 @@ type Writer struct {
 	db       *sql.DB
 	path     string
 	analyzer *analysis.Analyzer
+	words    *vocabulary.Set
 	bulk     bool
 	nextTrim int64 // size of the log below which trimLog is not tried again
 }
@@ -42,7 +44,7 @@ func OpenWriter(ctx context.Context, path string) (*Writer, error) {
 	}
 	db := openDB(path, true)
 	db.SetMaxOpenConns(1)
-	w := &Writer{db: db, path: path, analyzer: analysis.New()}
+	w := &Writer{db: db, path: path, analyzer: analysis.New(), words: vocabulary.NewSet()}
 	if err := create(ctx, db); err != nil {
 		db.Close()
 		if IsDamage(err) {
@@ -109,13 +111,26 @@ func (w *Writer) Finish(ctx context.Context) error {
 	if err := w.Bulk(false); err != nil {
 		return err
 	}
-	return w.Scrub(ctx)
+	return w.tidy(ctx)
 }
 
 // Scrub removes the last traces of what was dropped: its words from the
-// full-text segments, its bytes from free pages and from the log. It takes
-// about as long as reading the index.
+// full-text segments and the vocabulary, its bytes from free pages and from the
+// log. It takes about as long as reading the index.
 func (w *Writer) Scrub(ctx context.Context) error {
+	if err := w.optimize(ctx); err != nil {
+		return err
+	}
+	if err := w.renewWords(ctx); err != nil {
+		return err
+	}
+	if err := w.shrink(ctx); err != nil {
+		return err
+	}
+	return w.checkpoint()
+}
+
+func (w *Writer) tidy(ctx context.Context) error {
 	if err := w.optimize(ctx); err != nil {
 		return err
 	}
@@ -178,6 +193,9 @@ func (w *Writer) Update(ctx context.Context, f func(*Tx) error) error {
 	if err := f(t); err != nil {
 		return errors.Join(err, t.rollback())
 	}
+	if err := t.keepWords(); err != nil {
+		return errors.Join(err, t.rollback())
+	}
 	if t.changed {
 		if _, err := t.exec(`UPDATE meta SET value = value + 1 WHERE key = 'generation'`); err != nil {
 			return errors.Join(err, t.rollback())
@@ -208,6 +226,7 @@ type Tx struct {
 }
 
 func (t *Tx) rollback() error {
+	t.w.words.Reset()
 	if err := t.tx.Rollback(); err != nil && !errors.Is(err, sql.ErrTxDone) {
 		return fmt.Errorf("undo a write to the index: %w", err)
 	}
