@@ -372,7 +372,7 @@ func (a *attempt) once(ctx context.Context, prev *transcript.Checkpoint, adopt b
 		}
 	}
 	cp.Version = version
-	s := store.SourceState{Source: d.Source, State: store.StateRead, Checkpoint: cp}
+	s := store.SourceState{ID: id, Source: d.Source, State: store.StateRead, Checkpoint: cp}
 	switch {
 	case a.sink.Discarded != "" && a.sink.Events == 0:
 		s.State, s.Checkpoint = store.StateTwin, nil

@@ -382,7 +382,11 @@ func (w *Writer) Provided(src transcript.Source, sessionIDs []string) (source bo
 
 // Provided is Writer.Provided within a transaction.
 func (t *Tx) Provided(src transcript.Source, sessionIDs []string) (source bool, sessions map[string]bool, err error) {
-	return provided(t.tx, src, sessionIDs)
+	tx, err := t.look()
+	if err != nil {
+		return false, nil, err
+	}
+	return provided(tx, src, sessionIDs)
 }
 
 func provided(q interface {

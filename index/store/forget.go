@@ -39,7 +39,11 @@ func (w *Writer) Generation(ctx context.Context) (n int64, err error) {
 // Sources that nothing comes from any more are dropped, too.
 func (t *Tx) Forget(agent, sid string) ([]string, error) {
 	// A range instead of LIKE: ids may hold any character, and "$" follows "#".
-	rows, err := t.tx.Query(`SELECT id, sid, source FROM session WHERE agent = ?1 AND (sid = ?2 OR sid >= ?2 || '#' AND sid < ?2 || '$') ORDER BY sid`, agent, sid)
+	tx, err := t.look()
+	if err != nil {
+		return nil, err
+	}
+	rows, err := tx.Query(`SELECT id, sid, source FROM session WHERE agent = ?1 AND (sid = ?2 OR sid >= ?2 || '#' AND sid < ?2 || '$') ORDER BY sid`, agent, sid)
 	if err != nil {
 		return nil, fmt.Errorf("find a session to forget: %w", err)
 	}

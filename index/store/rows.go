@@ -162,13 +162,13 @@ func (s *Sink) insert(w *sessionWriter, r *ftsRow, marks string, role byte) (int
 	}
 	w.info = append(w.info, r.kind|role<<kindRoleShift, lengthCode(r.terms))
 	if r.kind&^kindTool != 0 {
-		if _, err := s.t.exec(`INSERT INTO talk(rowid, terms) VALUES(?,?)`, row, s.talk.text(marks)); err != nil {
+		if err := s.t.later(`INSERT INTO talk(rowid, terms) VALUES(?,?)`, row, s.talk.text(marks)); err != nil {
 			return 0, err
 		}
 		s.t.w.words.Add(s.talk.main)
 	}
 	if r.kind&kindTool != 0 {
-		if _, err := s.t.exec(`INSERT INTO tool(rowid, terms) VALUES(?,?)`, row, s.tool.text(marks)); err != nil {
+		if err := s.t.later(`INSERT INTO tool(rowid, terms) VALUES(?,?)`, row, s.tool.text(marks)); err != nil {
 			return 0, err
 		}
 		s.t.w.words.Add(s.tool.main)

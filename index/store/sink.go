@@ -1,6 +1,7 @@
 package store
 
 import (
+	"bytes"
 	"database/sql"
 	"errors"
 	"fmt"
@@ -107,7 +108,11 @@ func (s *Sink) Source() int64 { return s.source }
 
 // Adopt has what the source's sessions inherited count as their own text: the
 // session they have it from is not in the index and will not be.
-func (s *Sink) Adopt() { s.adopt = true }
+func (s *Sink) Adopt() {
+	s.adopt = true
+	adopted := true
+	s.t.adopted = &adopted
+}
 
 // session returns the writer of a session, loading or creating its row.
 func (s *Sink) session(sid string) (*sessionWriter, error) {
@@ -186,7 +191,11 @@ func (s *Sink) reset(w *sessionWriter) {
 func (s *Sink) betterThan(other int64) (bool, error) {
 	var o transcript.Source
 	var mtime int64
-	err := s.t.tx.QueryRow(`SELECT class, size, mtime, path FROM source WHERE id = ?`, other).Scan(&o.Class, &o.Size, &mtime, &o.Path)
+	tx, err := s.t.look()
+	if err != nil {
+		return false, err
+	}
+	err = tx.QueryRow(`SELECT class, size, mtime, path FROM source WHERE id = ?`, other).Scan(&o.Class, &o.Size, &mtime, &o.Path)
 	if errors.Is(err, sql.ErrNoRows) {
 		return true, nil
 	}
@@ -267,7 +276,7 @@ func (s *Sink) closeSpan(w *sessionWriter) error {
 	if w.spanFrom == 0 {
 		return nil
 	}
-	_, err := s.t.exec(`INSERT INTO span(first, session, info) VALUES(?,?,?)`, w.spanFrom, w.id, w.info)
+	err := s.t.later(`INSERT INTO span(first, session, info) VALUES(?,?,?)`, w.spanFrom, w.id, bytes.Clone(w.info))
 	w.spanFrom, w.info = 0, w.info[:0]
 	return err
 }
@@ -311,9 +320,8 @@ func (s *Sink) closeBlock(w *sessionWriter) error {
 	if err != nil {
 		return err
 	}
-	_, err = s.putBlock(w, data)
 	w.raw = w.raw[:0]
-	return err
+	return s.t.later(putBlock, w.id, w.rawSeq, w.rawRow, data)
 }
 
 // putGiant writes the open block, whose last event has these parts, and begins
@@ -322,7 +330,7 @@ func (s *Sink) putGiant(w *sessionWriter, parts []transcript.Part) error {
 	var block int64
 	err := compressGiant(w.raw, parts, func(piece []byte) (err error) {
 		if block == 0 {
-			block, err = s.putBlock(w, piece)
+			block, err = s.putPiece(w, piece)
 		} else {
 			_, err = s.t.exec(`INSERT INTO more(block, data) VALUES(?,?)`, block, piece)
 		}
@@ -332,8 +340,11 @@ func (s *Sink) putGiant(w *sessionWriter, parts []transcript.Part) error {
 	return err
 }
 
-func (s *Sink) putBlock(w *sessionWriter, data []byte) (id int64, err error) {
-	res, err := s.t.exec(`INSERT INTO block(session, first_seq, first_row, data) VALUES(?,?,?,?)`, w.id, w.rawSeq, w.rawRow, data)
+const putBlock = `INSERT INTO block(session, first_seq, first_row, data) VALUES(?,?,?,?)`
+
+// putPiece writes the first piece of a block that has more of them.
+func (s *Sink) putPiece(w *sessionWriter, data []byte) (id int64, err error) {
+	res, err := s.t.exec(putBlock, w.id, w.rawSeq, w.rawRow, data)
 	if err != nil {
 		return 0, err
 	}
@@ -370,8 +381,7 @@ func (s *Sink) Header(h *transcript.Header) error {
 	if w.fresh {
 		// Forks that adopted its text give it back.
 		w.fresh = false
-		if _, err := s.t.exec(`UPDATE source SET signature = '', carry = NULL WHERE id <> ? AND id IN (
-			SELECT source FROM session WHERE agent = ? AND parent = ? AND inherited > 0 AND inherited_ids IS NULL)`, s.source, s.src.Agent, w.sid); err != nil {
+		if err := s.disown(w.sid); err != nil {
 			return err
 		}
 	}
@@ -385,7 +395,7 @@ func (s *Sink) Header(h *transcript.Header) error {
 		updated = s.src.ModTime
 	}
 	slices.Sort(w.inherited)
-	_, err = s.t.exec(`UPDATE session SET title=?, title_source=?, cwd=?, cwd_key=?, cwd_fold=?, repo_fold=?, branch=?, model=?, models=?, repo_url=?,
+	err = s.t.later(`UPDATE session SET title=?, title_source=?, cwd=?, cwd_key=?, cwd_fold=?, repo_fold=?, branch=?, model=?, models=?, repo_url=?,
 		created=?, updated=?, grown=?, messages=?, events=?, relation=?, parent=?, parent_event=?, evidence=?, inherited=?, inherited_known=?, inherited_ids=?,
 		depth=?, automated=?, entrypoint=?, format=?, warnings=?, presence='present', epoch=?, surfaces=?, head_row=?, head_text=? WHERE id=?`,
 		head.Title, string(head.TitleSource), null(head.CWD), contract.PathKey(head.CWD), fold(head.CWD), fold(Project(head.CWD)), null(head.Branch), null(head.Model),
@@ -399,16 +409,64 @@ func (s *Sink) Header(h *transcript.Header) error {
 		if dir == "" {
 			continue
 		}
-		if _, err := s.t.exec(`INSERT OR IGNORE INTO place(session, key) VALUES(?,?)`, w.id, contract.PathKey(dir)); err != nil {
+		if err := s.t.later(`INSERT OR IGNORE INTO place(session, key) VALUES(?,?)`, w.id, contract.PathKey(dir)); err != nil {
 			return err
 		}
 	}
 	for _, f := range w.newFiles {
-		if _, err := s.t.exec(`INSERT OR IGNORE INTO file(session, path) VALUES(?,?)`, w.id, strings.ReplaceAll(f, `\`, "/")); err != nil {
+		if err := s.t.later(`INSERT OR IGNORE INTO file(session, path) VALUES(?,?)`, w.id, strings.ReplaceAll(f, `\`, "/")); err != nil {
 			return err
 		}
 	}
 	w.newFiles = nil
+	return nil
+}
+
+// disown has the forks of a session that took its text for their own, because
+// it was not in the index, be read again.
+//
+// They are looked up first: an UPDATE that may touch several rows opens a
+// savepoint, on which FTS5 writes out all that it holds in memory. Once for
+// each session of a first index that is nearly half of its time.
+func (s *Sink) disown(parent string) error {
+	if s.t.adopted == nil {
+		st, err := s.t.stmt(`SELECT EXISTS(SELECT 1 FROM session WHERE inherited > 0 AND inherited_ids IS NULL)`)
+		if err != nil {
+			return err
+		}
+		s.t.adopted = new(bool)
+		if err := st.QueryRow().Scan(s.t.adopted); err != nil {
+			return fmt.Errorf("look for forks: %w", err)
+		}
+	}
+	if !*s.t.adopted {
+		return nil
+	}
+	st, err := s.t.stmt(`SELECT DISTINCT source FROM session WHERE agent = ? AND parent = ? AND inherited > 0 AND inherited_ids IS NULL AND source <> ?`)
+	if err != nil {
+		return err
+	}
+	rows, err := st.Query(s.src.Agent, parent, s.source)
+	if err != nil {
+		return fmt.Errorf("look for forks: %w", err)
+	}
+	defer rows.Close()
+	var forks []int64
+	for rows.Next() {
+		var id int64
+		if err := rows.Scan(&id); err != nil {
+			return fmt.Errorf("look for forks: %w", err)
+		}
+		forks = append(forks, id)
+	}
+	if err := rows.Err(); err != nil {
+		return fmt.Errorf("look for forks: %w", err)
+	}
+	for _, id := range forks {
+		if _, err := s.t.exec(`UPDATE source SET signature = '', carry = NULL WHERE id = ?`, id); err != nil {
+			return err
+		}
+	}
 	return nil
 }
 

@@ -25,7 +25,7 @@ const (
 
 // SourceState is what the index remembers of a source.
 type SourceState struct {
-	ID         int64 // 0 for one that is not stored yet
+	ID         int64 // 0 if it is not known, or not stored yet
 	Source     transcript.Source
 	State      State
 	Fails      int
@@ -48,19 +48,21 @@ func (t *Tx) PutSource(s SourceState) (int64, error) {
 	if err != nil {
 		return 0, err
 	}
-	find, err := t.stmt(`SELECT id FROM source WHERE agent = ? AND path = ? AND key = ?`)
-	if err != nil {
-		return 0, err
-	}
-	var id int64
-	err = find.QueryRow(src.Agent, src.Path, src.Key).Scan(&id)
-	if err != nil && !errors.Is(err, sql.ErrNoRows) {
-		return 0, fmt.Errorf("store source state: %w", err)
+	id := s.ID
+	if id == 0 {
+		find, err := t.stmt(`SELECT id FROM source WHERE agent = ? AND path = ? AND key = ?`)
+		if err != nil {
+			return 0, err
+		}
+		err = find.QueryRow(src.Agent, src.Path, src.Key).Scan(&id)
+		if err != nil && !errors.Is(err, sql.ErrNoRows) {
+			return 0, fmt.Errorf("store source state: %w", err)
+		}
 	}
 	values := []any{src.Root, src.SessionID, src.Class, src.Size, src.ModTime.UnixMilli(), src.Signature,
 		s.State, s.Fails, clip(s.Error, 2000), c.Offset, int64(c.Head), int64(c.Tail), state, c.Version, c.Bad, c.Torn, clip(c.Partial, 500)}
 	if id != 0 {
-		_, err = t.exec(`UPDATE source SET root=?, hint_id=?, class=?, size=?, mtime=?, signature=?, state=?, fails=?, error=?, bytes=?, head=?, tail=?,
+		err = t.later(`UPDATE source SET root=?, hint_id=?, class=?, size=?, mtime=?, signature=?, state=?, fails=?, error=?, bytes=?, head=?, tail=?,
 			carry=?, version=?, bad=?, torn=?, partial=? WHERE id = ?`, append(values, id)...)
 		return id, err
 	}
@@ -137,7 +139,11 @@ func (t *Tx) SetPresence(source int64, presence string) error {
 }
 
 func (t *Tx) sessionsOf(source int64) ([]int64, error) {
-	rows, err := t.tx.Query(`SELECT id FROM session WHERE source = ?`, source)
+	tx, err := t.look()
+	if err != nil {
+		return nil, err
+	}
+	rows, err := tx.Query(`SELECT id FROM session WHERE source = ?`, source)
 	if err != nil {
 		return nil, fmt.Errorf("list sessions of a source: %w", err)
 	}
@@ -165,7 +171,11 @@ func (t *Tx) dropSession(id int64) error {
 // dropText removes what was read of a session but keeps its row, so that its
 // id, and with it the order of ties, survives a rewrite.
 func (t *Tx) dropText(id int64) error {
-	rows, err := t.tx.Query(`SELECT first, info FROM span WHERE session = ?`, id)
+	tx, err := t.look()
+	if err != nil {
+		return err
+	}
+	rows, err := tx.Query(`SELECT first, info FROM span WHERE session = ?`, id)
 	if err != nil {
 		return fmt.Errorf("find a session's rows: %w", err)
 	}

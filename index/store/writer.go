@@ -187,6 +187,7 @@ func (w *Writer) Update(ctx context.Context, f func(*Tx) error) error {
 		return fmt.Errorf("start writing to the index: %w", err)
 	}
 	t := &Tx{tx: tx, w: w, stmts: map[string]*sql.Stmt{}, now: time.Now()}
+	defer t.behind.end()
 	if err := t.begin(); err != nil {
 		return errors.Join(err, t.rollback())
 	}
@@ -194,6 +195,9 @@ func (w *Writer) Update(ctx context.Context, f func(*Tx) error) error {
 		return errors.Join(err, t.rollback())
 	}
 	if err := t.keepWords(); err != nil {
+		return errors.Join(err, t.rollback())
+	}
+	if err := t.behind.settle(); err != nil {
 		return errors.Join(err, t.rollback())
 	}
 	if t.changed {
@@ -220,6 +224,8 @@ type Tx struct {
 	now     time.Time
 	changed bool
 	purged  bool // sources were dropped
+	behind  behind
+	adopted *bool // some fork has its parent's text as its own; nil if not known yet
 
 	nextRow  int64
 	rowLimit int64 // end of the reserved batch; 0 for live appends
@@ -227,6 +233,7 @@ type Tx struct {
 
 func (t *Tx) rollback() error {
 	t.w.words.Reset()
+	t.behind.open.Wait()
 	if err := t.tx.Rollback(); err != nil && !errors.Is(err, sql.ErrTxDone) {
 		return fmt.Errorf("undo a write to the index: %w", err)
 	}
@@ -249,7 +256,11 @@ func (t *Tx) begin() error {
 // live continues above the highest row id in use.
 func (t *Tx) live() error {
 	var next sql.NullInt64
-	err := t.tx.QueryRow(`SELECT max(first + length(info)/2) FROM (SELECT first, info FROM span ORDER BY first DESC LIMIT 1)`).Scan(&next)
+	tx, err := t.look()
+	if err != nil {
+		return err
+	}
+	err = tx.QueryRow(`SELECT max(first + length(info)/2) FROM (SELECT first, info FROM span ORDER BY first DESC LIMIT 1)`).Scan(&next)
 	if err != nil {
 		return fmt.Errorf("reserve row ids: %w", err)
 	}
@@ -284,11 +295,24 @@ func (t *Tx) exec(query string, args ...any) (sql.Result, error) {
 	return res, nil
 }
 
+// stmt is a prepared statement for looking at what was written so far.
 func (t *Tx) stmt(query string) (*sql.Stmt, error) {
+	if err := t.behind.settle(); err != nil {
+		return nil, err
+	}
+	return t.prepared(query)
+}
+
+func (t *Tx) prepared(query string) (*sql.Stmt, error) {
 	if st := t.stmts[query]; st != nil {
 		return st, nil
 	}
-	st, err := t.tx.Prepare(query)
+	// Not while a write is running: the connection is one.
+	tx, err := t.look()
+	if err != nil {
+		return nil, err
+	}
+	st, err := tx.Prepare(query)
 	if err != nil {
 		return nil, fmt.Errorf("prepare a write to the index: %w", err)
 	}

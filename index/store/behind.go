@@ -1,0 +1,113 @@
+package store
+
+import (
+	"database/sql"
+	"fmt"
+	"sync"
+)
+
+// Writing runs behind reading: inserts whose result nobody waits for are queued
+// and run on a goroutine of their own, in order, while the next events are read
+// and analysed. FTS5 takes more than half of a first build's time, so with two
+// cores the rest costs next to no time. Everything that looks into the database
+// waits for the queue first (settle), so that it sees what was written before.
+const (
+	// behindRows and behindBytes bound the queue: enough that neither side waits
+	// for the other at each row, little beside the rest of a build's memory.
+	behindRows  = 128
+	behindBytes = 4 << 20
+)
+
+// behind is the queue of a transaction. The zero value is ready.
+type behind struct {
+	queue  chan write
+	queued int // bytes sent since the queue was last empty
+	open   sync.WaitGroup
+
+	mu  sync.Mutex
+	err error // the first failure; nothing runs after it
+}
+
+type write struct {
+	st   *sql.Stmt
+	args []any
+}
+
+func (b *behind) failure() error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.err
+}
+
+func (b *behind) run(queue <-chan write) {
+	for w := range queue {
+		if b.failure() == nil {
+			if _, err := w.st.Exec(w.args...); err != nil {
+				b.mu.Lock()
+				b.err = fmt.Errorf("write to the index: %w", err)
+				b.mu.Unlock()
+			}
+		}
+		b.open.Done()
+	}
+}
+
+// put queues a write. size is about what it holds in memory, in bytes.
+func (b *behind) put(w write, size int) error {
+	if b.queue == nil {
+		b.queue = make(chan write, behindRows)
+		go b.run(b.queue)
+	}
+	if b.queued += size; b.queued > behindBytes {
+		if err := b.settle(); err != nil {
+			return err
+		}
+		b.queued = size
+	}
+	b.open.Add(1)
+	b.queue <- w
+	return b.failure()
+}
+
+// settle waits until all that was queued has run.
+func (b *behind) settle() error {
+	b.open.Wait()
+	b.queued = 0
+	return b.failure()
+}
+
+// end lets the queue's goroutine go. Nothing may be queued afterwards.
+func (b *behind) end() {
+	b.open.Wait()
+	if b.queue != nil {
+		close(b.queue)
+	}
+}
+
+// later runs a write whose result is not needed, at some time before the next
+// look into the database. Its failure is told by one of the next calls, at the
+// latest by the transaction's end. Arguments must not change afterwards.
+func (t *Tx) later(query string, args ...any) error {
+	st, err := t.prepared(query)
+	if err != nil {
+		return err
+	}
+	size := 0
+	for _, a := range args {
+		switch a := a.(type) {
+		case string:
+			size += len(a)
+		case []byte:
+			size += len(a)
+		}
+	}
+	return t.behind.put(write{st, args}, size)
+}
+
+// look gives the transaction for reading what was written so far.
+func (t *Tx) look() (*sql.Tx, error) {
+	if err := t.behind.settle(); err != nil {
+		return nil, err
+	}
+	return t.tx, nil
+}
