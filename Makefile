@@ -18,7 +18,7 @@ FUZZTIME   ?= 30s
 Q          ?=
 export Q
 
-.PHONY: help build run demo install test format vet staticcheck windows unit faults fuzz fuzz-short bench notices clean needs-go needs-cc needs
+.PHONY: help build run demo install test format vet staticcheck windows unit neovim faults fuzz fuzz-short bench notices clean needs-go needs-cc needs
 
 help:
 	@echo 'make run Q="some words"   search your own sessions'
@@ -48,7 +48,7 @@ demo: build
 install: needs-go needs-cc
 	$(GO) install -tags $(TAGS) -ldflags '$(LDFLAGS)' .
 
-test: needs format vet windows staticcheck fuzz-short unit
+test: needs format vet windows staticcheck fuzz-short unit neovim
 
 format:
 	@unformatted=$$(gofmt -l $$(git ls-files '*.go')); \
@@ -65,6 +65,10 @@ staticcheck: needs-go needs-cc
 
 unit: needs-go needs-cc
 	$(GO) test -tags $(TAGS) -race -timeout 12m $(PACKAGES)
+
+# The Neovim client in every Neovim it is for. Installs what it needs below clients/neovim/.tools, on Debian as root.
+neovim: build
+	clients/neovim/test/run
 
 # The long form of what unit does in seconds.
 faults: needs-go needs-cc

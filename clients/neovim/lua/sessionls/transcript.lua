@@ -1,0 +1,527 @@
+--- sessionls:// buffers: a transcript as read-only Markdown that grows with its session.
+local client = require('sessionls.client')
+local highlight = require('sessionls.highlight')
+local lines_of = require('sessionls.lines')
+local matches = require('sessionls.matches')
+local status = require('sessionls.status')
+local text = require('sessionls.text')
+local uri = require('sessionls.uri')
+local view = require('sessionls.view')
+
+local M = {}
+
+--- How long :edit waits for a transcript, in milliseconds. Who follows a workspace symbol or a quickfix entry sets the
+--- cursor right after it.
+local patience = 3000
+--- How often a visible transcript is asked for what is new, in milliseconds.
+local refresh_interval = 1000
+--- No buffer becomes longer than this.
+local most_lines = 300000
+
+--- What to show of a transcript when it opens.
+---@class sessionls.Goal
+---@field seq? integer
+---@field terms? string[]
+---@field query? string
+
+---@class sessionls.Document
+---@field session sessionls.Session
+---@field header? table
+---@field spans sessionls.Span[]
+---@field hits sessionls.Match[]
+---@field goal sessionls.Goal
+---@field loaded boolean all pages are there
+---@field cancel? fun()
+---@field refreshed integer
+---@field stop_status? fun()
+
+--- Loaded documents by buffer.
+---@type table<integer, sessionls.Document>
+local documents = {}
+
+--- Goals of buffers that are about to be read, by name.
+---@type table<string, sessionls.Goal>
+local goals = {}
+
+---@param bufnr? integer
+---@return sessionls.Document?
+function M.document(bufnr)
+  return documents[bufnr or vim.api.nvim_get_current_buf()]
+end
+
+--- Changes the lines of a buffer that nobody else may change.
+---@param bufnr integer
+---@param first integer 0-based
+---@param lines string[]
+local function replace(bufnr, first, lines)
+  vim.bo[bufnr].modifiable = true
+  vim.bo[bufnr].readonly = false
+  vim.api.nvim_buf_set_lines(bufnr, first, -1, false, lines)
+  vim.bo[bufnr].modifiable = false
+  vim.bo[bufnr].readonly = true
+  vim.bo[bufnr].modified = false
+end
+
+--- Puts the cursor of every window of the buffer to a place.
+---@param bufnr integer
+---@param line integer 0-based
+---@param col integer
+local function move_cursors(bufnr, line, col)
+  for _, winid in ipairs(vim.fn.win_findbuf(bufnr)) do
+    view.show(winid, line + 1, col)
+  end
+end
+
+--- Goes to the hit once its event is there.
+---@param bufnr integer
+---@param document sessionls.Document
+local function reach_goal(bufnr, document)
+  local seq = document.goal.seq
+  local last = document.spans[#document.spans]
+  if not seq or not last or (last.seq < seq and not document.loaded) then
+    return
+  end
+  document.goal.seq = nil
+  local span = lines_of.span(document.spans, seq)
+  if span then
+    local lines = vim.api.nvim_buf_get_lines(bufnr, span.line, span.endLine, false)
+    local match = matches.find(lines, document.goal.terms or {}, span.line)[1]
+    move_cursors(bufnr, match and match[1] or span.line, match and match[2] or 0)
+  end
+end
+
+--- Colours the hits: in the events that the server found, else wherever their words are.
+---@param bufnr integer
+---@param document sessionls.Document
+---@param found? {seq: integer, snippet: string, marks: [integer, integer][]}[]
+local function mark_hits(bufnr, document, found)
+  vim.api.nvim_buf_clear_namespace(bufnr, highlight.namespace, 0, -1)
+  if not found then
+    document.hits = matches.mark(bufnr, document.goal.terms or {}, 0, vim.api.nvim_buf_line_count(bufnr))
+    return
+  end
+  local hits = {} ---@type sessionls.Match[]
+  for _, hit in ipairs(found) do
+    local span = lines_of.span(document.spans, hit.seq)
+    if span and span.seq == hit.seq then
+      local here = matches.mark(bufnr, text.terms(hit.snippet, hit.marks), span.line, span.endLine)
+      -- What is folded away, as long output is, has its hit at the head of its event.
+      vim.list_extend(hits, here[1] and here or { { span.line, 0, 0 } })
+    end
+  end
+  table.sort(hits, function(a, b)
+    return a[1] < b[1] or (a[1] == b[1] and a[2] < b[2])
+  end)
+  document.hits = hits
+end
+
+---@param bufnr integer
+---@param document sessionls.Document
+local function find_hits(bufnr, document)
+  local query = document.goal.query
+  if not query or not query:match('%S') or not client.supports('searchEvents') then
+    return mark_hits(bufnr, document)
+  end
+  local session = document.session
+  client.execute('searchEvents', {
+    sessionId = session.sessionId,
+    agent = session.agent,
+    executionHost = session.executionHostId,
+    query = query,
+    limit = 1000,
+  }, function(err, answer)
+    if documents[bufnr] == document then
+      mark_hits(bufnr, document, not err and answer and answer.hits or nil)
+    end
+  end)
+end
+
+--- Takes a page behind the lines that are there; the first one in place of all.
+---@param bufnr integer
+---@param document sessionls.Document
+---@param page sessionls.Rendered
+---@return boolean whether there is room for more
+local function append(bufnr, document, page)
+  local lines = lines_of.split(page)
+  local offset = #document.spans == 0 and 0 or document.length
+  for _, span in ipairs(page.lines) do
+    document.spans[#document.spans + 1] = { seq = span.seq, line = span.line + offset, endLine = span.endLine + offset }
+  end
+  document.header = page.session or document.header
+  replace(bufnr, offset, lines)
+  document.length = offset + #lines
+  document.next_seq = page.nextSeq
+  reach_goal(bufnr, document)
+  return document.length < most_lines
+end
+
+---@param bufnr integer
+---@param document sessionls.Document
+local function finish(bufnr, document)
+  document.cancel = nil
+  document.loaded = true
+  if document.header then
+    vim.b[bufnr].sessionls = {
+      agent = document.session.agent,
+      sessionId = document.session.sessionId,
+      title = text.line(document.header.title or ''),
+      cwd = document.header.cwd,
+    }
+  end
+  reach_goal(bufnr, document)
+  find_hits(bufnr, document)
+end
+
+---@param bufnr integer
+---@param message string
+local function tell(bufnr, message)
+  replace(bufnr, 0, { '> ' .. text.line(message) })
+end
+
+---@param bufnr integer
+---@param document sessionls.Document
+local function load(bufnr, document)
+  document.spans, document.length, document.loaded = {}, 0, false
+  document.cancel = lines_of.pages(document.session, 0, function(page)
+    return documents[bufnr] == document and append(bufnr, document, page)
+  end, function(err)
+    if documents[bufnr] ~= document then
+      return
+    elseif err and #document.spans == 0 then
+      tell(bufnr, err.message)
+    end
+    finish(bufnr, document)
+  end)
+end
+
+--- Asks for what has been added. The last events are read again: they may have been incomplete.
+---@param bufnr integer
+---@param document sessionls.Document
+local function grow(bufnr, document)
+  local last = document.spans[#document.spans]
+  if not document.loaded or document.cancel or #vim.fn.win_findbuf(bufnr) == 0 then
+    return
+  elseif not last then
+    return load(bufnr, document)
+  end
+  document.refreshed = vim.uv.now()
+  local epoch = document.header and document.header.epoch
+  local first = true
+  document.cancel = lines_of.pages(document.session, last.seq, function(page)
+    if documents[bufnr] ~= document then
+      return false
+    end
+    if page.session and page.session.epoch ~= epoch then
+      document.rewritten = true
+      return false
+    end
+    local at_end = {}
+    local count = vim.api.nvim_buf_line_count(bufnr)
+    for _, winid in ipairs(vim.fn.win_findbuf(bufnr)) do
+      at_end[winid] = vim.api.nvim_win_get_cursor(winid)[1] == count
+    end
+    if first then
+      first = false
+      -- Unchanged, and nothing after it: nothing is touched.
+      local lines = lines_of.split(page)
+      if #page.lines == 1 and vim.deep_equal(lines, vim.api.nvim_buf_get_lines(bufnr, last.line, -1, false)) then
+        return false
+      end
+      document.spans[#document.spans] = nil
+      document.length = last.line
+    end
+    append(bufnr, document, page)
+    -- Who reads the end goes on reading the end.
+    for winid, follows in pairs(at_end) do
+      if follows then
+        vim.api.nvim_win_set_cursor(winid, { vim.api.nvim_buf_line_count(bufnr), 0 })
+      end
+    end
+  end, function()
+    if documents[bufnr] ~= document then
+      return
+    end
+    document.cancel = nil
+    if document.rewritten then
+      document.rewritten = nil
+      return load(bufnr, document)
+    end
+    if not first then
+      find_hits(bufnr, document)
+    end
+  end)
+end
+
+---@param bufnr integer
+---@param document sessionls.Document
+local function follow(bufnr, document)
+  local generation = (status.get() or {}).generation
+  local waiting = false
+  document.stop_status = status.subscribe(function(now)
+    if not now or now.generation == generation or waiting then
+      return
+    end
+    generation = now.generation
+    waiting = true
+    vim.defer_fn(function()
+      waiting = false
+      if documents[bufnr] == document and vim.api.nvim_buf_is_loaded(bufnr) then
+        grow(bufnr, document)
+      end
+    end, math.max(0, document.refreshed + refresh_interval - vim.uv.now()))
+  end)
+end
+
+---@param bufnr integer
+local function forget(bufnr)
+  local document = documents[bufnr]
+  if document then
+    documents[bufnr] = nil
+    if document.cancel then
+      document.cancel()
+    end
+    if document.stop_status then
+      document.stop_status()
+    end
+  end
+end
+
+--- The fold level of a line: every event is a fold.
+---@return string|integer
+function M.fold()
+  local document = M.document()
+  if not document then
+    return 0
+  end
+  if document.fold_of ~= #document.spans then
+    document.fold_of, document.starts = #document.spans, {}
+    for _, span in ipairs(document.spans) do
+      document.starts[span.line + 1] = true
+    end
+  end
+  return document.starts[vim.v.lnum] and '>1' or '='
+end
+
+--- Goes to the next hit, or the previous one; round at the ends.
+---@param by integer 1 or -1, times a count
+function M.jump(by)
+  local document = M.document()
+  local hits = document and document.hits or {}
+  if #hits == 0 then
+    return vim.api.nvim_echo({ { 'no hits' } }, false, {})
+  end
+  local cursor = vim.api.nvim_win_get_cursor(0)
+  local line, col = cursor[1] - 1, cursor[2]
+  -- How many hits stand before the cursor, and whether one is under it.
+  local before, under = 0, false
+  for _, hit in ipairs(hits) do
+    if hit[1] < line or (hit[1] == line and hit[2] < col) then
+      before = before + 1
+    elseif hit[1] == line and hit[2] == col then
+      under = true
+    end
+  end
+  local target = by > 0 and before + by + (under and 1 or 0) or before + 1 + by
+  target = (target - 1) % #hits + 1
+  vim.cmd.normal({ args = { "m'" }, bang = true })
+  vim.api.nvim_win_set_cursor(0, { hits[target][1] + 1, hits[target][2] })
+  view.open_fold()
+  vim.api.nvim_echo({ { ('hit %d of %d'):format(target, #hits) } }, false, {})
+end
+
+--- Goes to the next event, or the previous one.
+---@param by integer
+function M.jump_event(by)
+  local document = M.document()
+  local line = vim.api.nvim_win_get_cursor(0)[1] - 1
+  local starts = {}
+  for _, span in ipairs(document and document.spans or {}) do
+    if (by > 0 and span.line > line) or (by < 0 and span.line < line) then
+      starts[#starts + 1] = span.line
+    end
+  end
+  local target = by > 0 and math.min(by, #starts) or math.max(#starts + 1 + by, 1)
+  if starts[target] then
+    vim.api.nvim_win_set_cursor(0, { starts[target] + 1, 0 })
+    view.open_fold()
+  end
+end
+
+--- The file under the cursor, as the session wrote it: below its folder unless it is absolute. Nil if there is none.
+---@return string? path, integer? line
+function M.file_under_cursor()
+  local document = M.document()
+  local word = vim.fn.expand('<cfile>')
+  local cwd = document and document.header and document.header.cwd
+  -- Punctuation and a position may be taken for a part of the name.
+  local line = tonumber(vim.fn.expand('<cWORD>'):match(vim.pesc(word) .. ':(%d+)'))
+  for _, name in ipairs({ word, (word:gsub('[.,:;]+$', '')), (word:gsub(':%d+.*$', '')) }) do
+    local home = name:gsub('^~/', (vim.env.HOME or '~') .. '/')
+    for _, path in ipairs({ home, cwd and cwd .. '/' .. name or home }) do
+      if path:match('^[/\\]') or path:match('^%a:[/\\]') then
+        local stat = vim.uv.fs_stat(path)
+        if stat and stat.type == 'file' then
+          return path, line
+        end
+      end
+    end
+  end
+end
+
+local function goto_file()
+  local path, line = M.file_under_cursor()
+  if not path then
+    return vim.notify('sessionls: no such file here: ' .. text.line(vim.fn.expand('<cfile>')), vim.log.levels.WARN)
+  end
+  vim.cmd.edit({ args = { path }, magic = { file = false, bar = false } })
+  if line then
+    vim.api.nvim_win_set_cursor(0, { math.min(line, vim.api.nvim_buf_line_count(0)), 0 })
+  end
+end
+
+---@param bufnr integer
+local function map(bufnr)
+  local function keys(lhs, run, desc)
+    vim.keymap.set('n', lhs, run, { buffer = bufnr, desc = desc })
+  end
+  keys(']s', function()
+    M.jump(vim.v.count1)
+  end, 'next hit')
+  keys('[s', function()
+    M.jump(-vim.v.count1)
+  end, 'previous hit')
+  keys(']]', function()
+    M.jump_event(vim.v.count1)
+  end, 'next event')
+  keys('[[', function()
+    M.jump_event(-vim.v.count1)
+  end, 'previous event')
+  keys('gf', goto_file, 'edit the file under the cursor')
+end
+
+--- Options of a window that shows a transcript; they stay behind when it shows something else.
+local window_options = {
+  wrap = true,
+  linebreak = true,
+  conceallevel = 2,
+  spell = false,
+  foldmethod = 'expr',
+  foldexpr = "v:lua.require'sessionls.transcript'.fold()",
+  foldtext = '',
+  foldlevel = 99,
+}
+
+---@param bufnr integer
+local function dress_windows(bufnr)
+  for _, winid in ipairs(vim.fn.win_findbuf(bufnr)) do
+    for name, value in pairs(window_options) do
+      vim.api.nvim_set_option_value(name, value, { win = winid, scope = 'local' })
+    end
+  end
+end
+
+---@param bufnr integer
+local function dress(bufnr)
+  highlight.define()
+  -- A buffer that is no file, and yet can be read again with :edit.
+  vim.bo[bufnr].buftype = 'nowrite'
+  vim.bo[bufnr].swapfile = false
+  vim.bo[bufnr].undolevels = -1
+  vim.bo[bufnr].modeline = false
+  vim.bo[bufnr].bufhidden = 'hide'
+  -- Not "markdown": what is said to agents is not to be sent to whatever attaches to Markdown.
+  vim.bo[bufnr].filetype = 'sessionls'
+  pcall(vim.treesitter.start, bufnr, 'markdown')
+  map(bufnr)
+  dress_windows(bufnr)
+  local group = vim.api.nvim_create_augroup('sessionls.transcript.' .. bufnr, { clear = true })
+  vim.api.nvim_create_autocmd('BufWinEnter', {
+    group = group,
+    buffer = bufnr,
+    callback = function()
+      dress_windows(bufnr)
+      local document = documents[bufnr]
+      if document then
+        grow(bufnr, document)
+      end
+    end,
+  })
+  vim.api.nvim_create_autocmd({ 'BufUnload', 'BufWipeout' }, {
+    group = group,
+    buffer = bufnr,
+    callback = function()
+      forget(bufnr)
+    end,
+  })
+end
+
+--- Reads a transcript into its buffer; what BufReadCmd calls.
+---@param bufnr integer
+---@param name string
+function M.read(bufnr, name)
+  local session, seq = uri.parse(name)
+  if not session then
+    return vim.notify('sessionls: no transcript has this name: ' .. text.line(name), vim.log.levels.ERROR)
+  end
+  if seq then
+    -- A link into a transcript. There is one buffer for each session.
+    goals[uri.of(session)] = { seq = seq }
+    return vim.schedule(function()
+      vim.cmd.edit({ args = { uri.of(session) }, magic = { file = false, bar = false } })
+      vim.api.nvim_buf_delete(bufnr, { force = true })
+    end)
+  end
+  local earlier = documents[bufnr]
+  forget(bufnr)
+  ---@type sessionls.Document
+  local document = {
+    session = session,
+    spans = {},
+    hits = {},
+    goal = goals[name] or (earlier and { terms = earlier.goal.terms, query = earlier.goal.query }) or {},
+    loaded = false,
+    refreshed = vim.uv.now(),
+  }
+  goals[name] = nil
+  documents[bufnr] = document
+  dress(bufnr)
+  tell(bufnr, 'reading …')
+  require('sessionls.consent').ensure(function(agreed, why)
+    if documents[bufnr] ~= document then
+      return
+    elseif not agreed then
+      return tell(bufnr, why or 'search is off')
+    end
+    follow(bufnr, document)
+    load(bufnr, document)
+  end)
+  vim.wait(patience, function()
+    return document.loaded or (document.goal.query ~= nil and #document.spans > 0 and document.goal.seq == nil)
+  end, 5)
+end
+
+--- Opens the transcript of an item at its hit.
+---@param item sessionls.Item
+---@param how string an Ex command that takes a name: edit, split, vsplit, tabedit
+function M.open(item, how)
+  local name = uri.of(item)
+  local evidence = item.evidence
+  local goal = {
+    seq = evidence and evidence.seq,
+    terms = evidence and text.terms(evidence.snippet, evidence.marks) or {},
+    query = item.query,
+  }
+  local bufnr = vim.fn.bufnr('^' .. vim.fn.escape(name, '^$.*~[]\\') .. '$')
+  local document = documents[bufnr]
+  if not document then
+    goals[name] = goal
+  end
+  vim.cmd({ cmd = how, args = { name }, magic = { file = false, bar = false } })
+  if document then
+    document.goal = goal
+    reach_goal(bufnr, document)
+    find_hits(bufnr, document)
+  end
+end
+
+return M

@@ -1,0 +1,107 @@
+--- A real terminal with Neovim in it: tmux on a socket of its own.
+local M = {}
+
+---@class test.Terminal
+---@field private socket string
+---@field private t table the harness
+local Terminal = {}
+Terminal.__index = Terminal
+
+local count = 0
+
+---@param t table the harness
+---@param size {columns: integer, lines: integer}
+---@param args string[] of Neovim
+---@return test.Terminal
+function M.open(t, size, args)
+  count = count + 1
+  local self = setmetatable({ socket = ('sessionls-%d-%d'):format(vim.fn.getpid(), count), t = t }, Terminal)
+  local command = { 'env', 'TERM=tmux-256color', 'COLORTERM=truecolor', vim.v.progpath, '--clean' }
+  vim.list_extend(command, { '--cmd', 'set noswapfile runtimepath^=' .. t.root, unpack(args) })
+  for i, word in ipairs(command) do
+    command[i] = vim.fn.shellescape(word)
+  end
+  local start = { '-f', '/dev/null', 'new-session', '-d', '-x', tostring(size.columns), '-y', tostring(size.lines) }
+  start[#start + 1] = table.concat(command, ' ')
+  self:tmux(start)
+  return self
+end
+
+---@private
+---@param args string[]
+---@return string
+function Terminal:tmux(args)
+  local ran = vim.system({ 'tmux', '-L', self.socket, unpack(args) }, { text = true }):wait()
+  if ran.code ~= 0 then
+    error('tmux: ' .. ran.stderr, 2)
+  end
+  return ran.stdout
+end
+
+--- What is on the screen; with colours as control sequences if asked for.
+---@param colours? boolean
+---@return string
+function Terminal:screen(colours)
+  return self:tmux({ 'capture-pane', '-p', colours and '-e' or nil })
+end
+
+--- Presses keys, by tmux's names, or types text.
+---@param ... string
+function Terminal:keys(...)
+  self:tmux({ 'send-keys', ... })
+end
+
+--- Waits until the screen holds all strings, and returns it.
+---@param ... string
+---@return string
+function Terminal:wait(...)
+  local screen
+  local wanted = { ... }
+  local ok = vim.wait(self.t.patience, function()
+    screen = self:screen()
+    for _, part in ipairs(wanted) do
+      if not screen:find(part, 1, true) then
+        return false
+      end
+    end
+    return true
+  end, 50)
+  if not ok then
+    error(('never on the screen: %s\n%s'):format(table.concat(wanted, ' and '), screen), 2)
+  end
+  return screen
+end
+
+--- Waits until the screen no longer holds a string.
+---@param part string
+function Terminal:gone(part)
+  local screen
+  if
+    not vim.wait(self.t.patience, function()
+      screen = self:screen()
+      return not screen:find(part, 1, true)
+    end, 50)
+  then
+    error(('still on the screen: %s\n%s'):format(part, screen), 2)
+  end
+end
+
+function Terminal:close()
+  pcall(self.tmux, self, { 'kill-server' })
+end
+
+--- Runs a function with a terminal and closes that whatever happens.
+---@param t table
+---@param size {columns: integer, lines: integer}
+---@param args string[]
+---@param run fun(terminal: test.Terminal)
+function M.with(t, size, args, run)
+  local terminal = M.open(t, size, args)
+  local ok, err = xpcall(run, debug.traceback, terminal)
+  terminal:close()
+  if not ok then
+    error(err, 0)
+  end
+end
+
+return M
