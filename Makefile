@@ -14,11 +14,13 @@ PACKAGES   := ./... ./testdata/samplehome/...
 NO_C        = $(shell GOOS=windows CGO_ENABLED=0 $(GO) list -tags $(TAGS) -deps=false -f '{{.ImportPath}}{{range .Deps}} {{.}}{{end}}' ./... 2>/dev/null | grep -v 'github.com/mattn/go-sqlite3' | cut -d' ' -f1)
 STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 FUZZTIME   ?= 30s
+LOCOMO     ?=
+MB         ?= 100
 # The query goes through the environment, so that quotes in it need no care.
 Q          ?=
 export Q
 
-.PHONY: help build run demo install test format vet staticcheck windows unit neovim faults fuzz fuzz-short bench notices clean needs-go needs-cc needs
+.PHONY: help build run demo install test format vet staticcheck windows unit neovim faults fuzz fuzz-short bench bench-parts notices clean needs-go needs-cc needs
 
 help:
 	@echo 'make run Q="some words"   search your own sessions'
@@ -26,7 +28,8 @@ help:
 	@echo 'make build                build $(BIN)'
 	@echo 'make install              install sessionls where go install puts it'
 	@echo 'make test                 run every check (.ci/run does)'
-	@echo 'make bench, make fuzz     measure; look for crashes (FUZZTIME=$(FUZZTIME) each)'
+	@echo 'make bench, bench-parts   measure the program (MB=$(MB), LOCOMO=file); measure parts of it'
+	@echo 'make fuzz                 look for crashes (FUZZTIME=$(FUZZTIME) each)'
 	@echo 'make faults               kill, starve and crowd it for some minutes'
 	@echo 'make notices, make clean  write THIRD_PARTY_NOTICES.md; remove what was built'
 
@@ -90,7 +93,13 @@ fuzz: needs-go needs-cc
 		done; \
 	done
 
-bench: needs-go needs-cc
+# What it finds and what it costs, as a whole and by part. LOCOMO names a file
+# locomo10.json, MB the size of the corpus.
+bench: build
+	$(BIN) bench relevance $(if $(LOCOMO),--locomo "$(LOCOMO)")
+	$(BIN) bench --mb $(MB)
+
+bench-parts: needs-go needs-cc
 	$(GO) test -tags $(TAGS) -run '^$$' -bench . -benchmem ./...
 
 notices: needs-go

@@ -54,6 +54,7 @@ func main() {
 			return terminal{service, paths}, nil
 		},
 		Serve: func(ctx context.Context) int { return serve(ctx, paths, logFile, told.Version) },
+		Bench: benches{},
 	})
 	os.Exit(code)
 }

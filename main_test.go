@@ -55,7 +55,7 @@ type outcome struct {
 func (m machine) run(t *testing.T, stdin string, args ...string) outcome {
 	t.Helper()
 	cmd := exec.Command(os.Args[0], args...)
-	cmd.Env = []string{asProgram + "=1", "HOME=" + m.home, "SESSIONLS_HOME=" + m.own, noWait}
+	cmd.Env = []string{asProgram + "=1", "HOME=" + m.home, "SESSIONLS_HOME=" + m.own, "TMPDIR=" + os.TempDir(), noWait}
 	cmd.Dir = m.home
 	cmd.Stdin = strings.NewReader(stdin)
 	var out, errs bytes.Buffer
@@ -267,7 +267,7 @@ func TestNoHome(t *testing.T) {
 	for _, home := range []string{"", "relative"} {
 		m := newMachine(t, true)
 		cmd := exec.Command(os.Args[0], "search", "tide")
-		cmd.Env = []string{asProgram + "=1", "HOME=" + home, "SESSIONLS_HOME=" + m.own, noWait}
+		cmd.Env = []string{asProgram + "=1", "HOME=" + home, "SESSIONLS_HOME=" + m.own, "TMPDIR=" + os.TempDir(), noWait}
 		cmd.Dir = m.home
 		out, err := cmd.CombinedOutput()
 		if cmd.ProcessState.ExitCode() != 4 || !strings.Contains(string(out), "set HOME") {

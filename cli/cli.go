@@ -30,6 +30,8 @@ type Options struct {
 	Open func(ctx context.Context) (Service, error)
 	// Serve is the language server on the standard streams; it returns the exit code.
 	Serve func(ctx context.Context) int
+	// Bench measures this program.
+	Bench Bench
 
 	Getenv func(string) string // os.Getenv if nil
 	Now    func() time.Time    // time.Now if nil; its location is the user's
@@ -156,7 +158,7 @@ func (a *app) root() *cobra.Command {
 	add("find", a.searchCommand(), a.showCommand())
 	add("index", a.statusCommand(), a.indexCommand(), a.forgetCommand(), a.clearCommand())
 	add("consent", a.enableCommand(), a.disableCommand())
-	add("other", a.serveCommand(), a.configCommand(), a.doctorCommand(), a.versionCommand(), a.completionCommand())
+	add("other", a.serveCommand(), a.configCommand(), a.doctorCommand(), a.benchCommand(), a.versionCommand(), a.completionCommand())
 	root.SetHelpCommandGroupID("other")
 	root.SetUsageTemplate(usageTemplate)
 	return root

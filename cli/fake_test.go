@@ -40,6 +40,7 @@ func options(scenario string, args []string) Options {
 			return newFake(scenario), nil
 		},
 		Serve:  func(context.Context) int { return 7 },
+		Bench:  fakeBench{scenario},
 		Now:    func() time.Time { return fixedNow },
 		Getenv: func(string) string { return "" },
 	}
