@@ -25,10 +25,17 @@ const (
 
 // Engine answers searches. It holds no state of a search and is safe for
 // concurrent use.
-type Engine struct{ agents []string }
+type Engine struct {
+	agents  []string
+	ranking Ranking
+}
 
-// New returns an Engine that knows the contract's agents.
-func New() *Engine { return &Engine{agents: contract.Agents()} }
+// New returns an Engine that knows the contract's agents and ranks as
+// [DefaultRanking] says.
+func New() *Engine { return &Engine{agents: contract.Agents(), ranking: DefaultRanking()} }
+
+// WithRanking returns an engine that ranks with other constants, for the benches.
+func (e *Engine) WithRanking(r Ranking) *Engine { return &Engine{agents: e.agents, ranking: r} }
 
 // Options are what an answer depends on besides request and index.
 type Options struct {
@@ -60,7 +67,7 @@ func (e *Engine) Search(ctx context.Context, snap *store.Snapshot, req contract.
 		}
 		offset = int(cursor.Position.Offset)
 	}
-	s := &search{ctx: ctx, snap: snap, req: req, opt: opt, clock: clock}
+	s := &search{ctx: ctx, snap: snap, req: req, opt: opt, clock: clock, ranking: e.ranking}
 	if err := s.run(e.agents); err != nil {
 		return contract.SearchSessionsResponse{}, err
 	}
@@ -103,6 +110,8 @@ type search struct {
 	opt   Options
 	clock time.Time
 
+	ranking Ranking
+
 	query parsed
 	cond  conditions
 	plan  *plan
@@ -124,6 +133,8 @@ type ranked struct {
 	updated int64 // epoch milliseconds, math.MinInt64 if unknown
 	rows    []scored
 	matches int
+	parts   parts
+	found   *found // nil without text
 }
 
 func (r *ranked) updatedAt() *contract.Instant {
@@ -305,20 +316,20 @@ func (s *search) listNewest() error {
 		}
 		ids = with
 	}
-	updated, err := s.snap.Updated(s.ctx)
+	times, err := s.snap.Times(s.ctx)
 	if err != nil {
 		return err
 	}
 	for id := range ids {
-		s.ranked = append(s.ranked, ranked{id: id, updated: updatedOr(updated, id)})
+		s.ranked = append(s.ranked, ranked{id: id, updated: updatedOr(times, id)})
 	}
-	slices.SortFunc(s.ranked, newestFirst)
+	slices.SortFunc(s.ranked, latestFirst)
 	return nil
 }
 
-func updatedOr(m map[int64]int64, id int64) int64 {
-	if at, ok := m[id]; ok {
-		return at
+func updatedOr(m map[int64]store.Times, id int64) int64 {
+	if t, ok := m[id]; ok {
+		return t.Updated
 	}
 	return math.MinInt64
 }

@@ -46,6 +46,7 @@ func (s *search) exactFirst() error {
 			return err
 		}
 		if exact {
+			top[i].parts.exact = exactBonus
 			top[i].score += exactBonus
 		}
 	}

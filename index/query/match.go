@@ -10,11 +10,13 @@ import (
 // matching puts postings together to sessions.
 type matching struct {
 	s        *search
+	r        *Ranking
 	idf      []float64 // by unit, over rows
 	rarity   []float64 // by unit, over sessions
 	total    float64   // idf of all words that the index holds
 	need     int       // words that are not optional
 	lengths  store.Lengths
+	dates    []date // that the query names
 	sessions map[int64]*found
 	order    []int64
 }
@@ -23,12 +25,14 @@ type matching struct {
 type found struct {
 	id    int64
 	rows  []scored
+	turns []turn // where several words are looked for
 	units []hits // by unit
 	count int
 }
 
 type hits struct {
 	exact, loose int
+	talk         bool    // not in tool text alone
 	weight       float64 // of the best row: stream and length
 }
 
@@ -43,7 +47,7 @@ type scored struct {
 }
 
 func newMatching(s *search, lists []posting) *matching {
-	m := &matching{s: s, idf: make([]float64, len(s.plan.units)), rarity: make([]float64, len(s.plan.units)),
+	m := &matching{s: s, r: &s.ranking, idf: make([]float64, len(s.plan.units)), rarity: make([]float64, len(s.plan.units)),
 		lengths: s.snap.Spans.Lengths(), sessions: map[int64]*found{}}
 	rows := float64(s.snap.Spans.Rows())
 	df := make([]float64, len(m.idf))
@@ -114,36 +118,10 @@ func (m *matching) collect(lists []posting) error {
 	return nil
 }
 
-// weights of streams: a title says what a session is about, tool output
-// mentions everything.
-const (
-	weightHead = 1.9
-	weightTalk = 1.0
-	weightTool = 0.45
-	weightForm = 0.72 // inflected or completed, against the word itself
-)
-
-// BM25's constants for rows and for sessions, and the length in terms of an
-// average row. The row's b is below the usual 0.75 because a long answer is
-// not a padded one. Measured on LoCoMo (README): flat around these values.
-const (
-	k1         = 1.2
-	rowB       = 0.45
-	sessionB   = 0.6
-	averageRow = 120
-)
-
-// Shares of a session's score: each further row counts rowDamp times the one
-// before, the session as a whole sessionShare.
-const (
-	rowDamp      = 0.35
-	sessionShare = 2.0
-)
-
 func (m *matching) add(row int64, info store.RowInfo, entries []uint64, lists []posting, have []hits) {
 	clear(have)
 	s := scored{row: row, head: info.Kind.Head(), tool: true}
-	norm := (k1 + 1) / (1 + k1*(1-rowB+rowB*info.Terms/averageRow))
+	norm := (m.r.RowK + 1) / (1 + m.r.RowK*(1-m.r.RowB+m.r.RowB*info.Terms/m.r.RowTerms))
 	for _, x := range entries {
 		p := &lists[x&0xfff]
 		s.tool = s.tool && (p.stream == store.ToolText)
@@ -151,18 +129,20 @@ func (m *matching) add(row int64, info store.RowInfo, entries []uint64, lists []
 			s.phrase = true
 			continue
 		}
-		w := weightTalk
-		if info.Kind.Head() {
-			w = weightHead
-		} else if p.stream == store.ToolText {
-			w = weightTool
-		}
 		h := &have[p.unit]
+		w := m.r.Talk
+		switch {
+		case info.Kind.Head():
+			w = m.r.Head
+		case p.stream == store.ToolText:
+			w = m.r.Tool
+		}
+		h.talk = h.talk || p.stream == store.Talk
 		if p.form == formExact {
 			h.exact = 1
 		} else {
 			h.loose = 1
-			w *= weightForm
+			w *= m.r.Form
 		}
 		h.weight = max(h.weight, w*norm)
 	}
@@ -188,7 +168,7 @@ func (m *matching) add(row int64, info store.RowInfo, entries []uint64, lists []
 		h := have[i]
 		part := 1.0
 		if h.exact+h.loose == 0 {
-			if part, h.weight = pieceShare(u, have); part == 0 {
+			if part, h.weight = m.pieceShare(u, have); part == 0 {
 				continue
 			}
 		} else if !u.optional {
@@ -198,18 +178,21 @@ func (m *matching) add(row int64, info store.RowInfo, entries []uint64, lists []
 		s.score += m.idf[i] * h.weight * part
 	}
 	if s.phrase {
-		s.score += 0.6 * m.total * norm
+		s.score += m.r.Phrase * m.total * norm
 	}
 	if !any && !s.phrase {
 		return
 	}
 	f.count++
 	f.keep(s)
+	if m.need > 1 {
+		f.keepTurn(row, info, have)
+	}
 }
 
 // pieceShare is how much of a long unspaced word its pieces in have make up: 0
-// below a half, at most 0.8.
-func pieceShare(u *unit, have []hits) (share, weight float64) {
+// below a half.
+func (m *matching) pieceShare(u *unit, have []hits) (share, weight float64) {
 	if len(u.pieces) == 0 {
 		return 0, 0
 	}
@@ -223,7 +206,7 @@ func pieceShare(u *unit, have []hits) (share, weight float64) {
 	if 2*n < len(u.pieces) {
 		return 0, 0
 	}
-	return 0.8 * float64(n) / float64(len(u.pieces)), weight
+	return m.r.Piece * float64(n) / float64(len(u.pieces)), weight
 }
 
 // keepRows is how many of a session's rows count for its score.
@@ -319,11 +302,11 @@ func (m *matching) readOn(p posting, want map[int64]*found) error {
 		for _, r := range rows {
 			info, ok := m.s.snap.Spans.At(r)
 			if f := want[info.Session]; ok && f != nil && m.s.passes(info) {
-				w := weightTalk
+				w := m.r.Talk
 				if p.stream == store.ToolText {
-					w = weightTool
+					w = m.r.Tool
 				}
-				f.units[p.unit] = hits{loose: 1, weight: w * weightForm}
+				f.units[p.unit] = hits{loose: 1, talk: p.stream == store.Talk, weight: w * m.r.Form}
 				delete(want, info.Session)
 			}
 		}

@@ -6,30 +6,32 @@ import (
 	"slices"
 
 	"github.com/sessionls/sessionls/contract"
+	"github.com/sessionls/sessionls/index/store"
 )
-
-// minCover is the share of the words' weight that a session must hold to be
-// listed at all, where there are several words.
-const minCover = 0.15
 
 // rank orders the sessions.
 func (m *matching) rank() error {
-	updated, err := m.s.snap.Updated(m.s.ctx)
+	times, err := m.s.snap.Times(m.s.ctx)
 	if err != nil {
 		return err
 	}
 	m.rate()
+	dated := m.dated(times)
+	newest := newestOf(times)
+	newestFirst := m.s.req.Filters.Sort == contract.SortNewest
 	best := tierNone
-	tiers := map[int64]tier{}
 	for _, id := range m.order {
 		f := m.sessions[id]
-		t, score, ok := m.judge(f)
-		if !ok {
+		r, cover, ok := m.judge(f)
+		if !ok || newestFirst && m.need > 2 && cover < m.r.MinCover*m.total {
 			continue
 		}
-		tiers[id] = t
-		best = max(best, t)
-		m.s.ranked = append(m.s.ranked, ranked{id: id, score: score, updated: updatedOr(updated, id), rows: f.rows, matches: f.count})
+		r.updated = updatedOr(times, id)
+		r.parts.date = m.r.Date * dated[id]
+		r.parts.recent = m.recency(r.updated, newest)
+		r.score = m.score(&r.parts)
+		best = max(best, r.parts.step)
+		m.s.ranked = append(m.s.ranked, r)
 	}
 	switch best {
 	case tierPhrase:
@@ -39,14 +41,15 @@ func (m *matching) rank() error {
 	default:
 		m.s.route = contract.RouteOr
 	}
-	if m.s.req.Filters.Sort == contract.SortNewest {
+	if newestFirst {
 		if best >= tierSession {
-			m.s.ranked = slices.DeleteFunc(m.s.ranked, func(r ranked) bool { return tiers[r.id] < tierSession })
+			m.s.ranked = slices.DeleteFunc(m.s.ranked, func(r ranked) bool { return r.parts.step < tierSession })
 		}
-		slices.SortFunc(m.s.ranked, newestFirst)
+		slices.SortFunc(m.s.ranked, latestFirst)
 		return nil
 	}
 	slices.SortFunc(m.s.ranked, bestFirst)
+	m.windows()
 	return m.s.exactFirst()
 }
 
@@ -68,7 +71,7 @@ func bestFirst(a, b ranked) int {
 	return cmp.Or(cmp.Compare(b.score, a.score), cmp.Compare(a.id, b.id))
 }
 
-func newestFirst(a, b ranked) int {
+func latestFirst(a, b ranked) int {
 	return cmp.Or(cmp.Compare(b.updated, a.updated), cmp.Compare(a.id, b.id))
 }
 
@@ -83,23 +86,38 @@ const (
 	tierPhrase
 )
 
-// judge gives a session its step and its score, which orders by step first. ok
-// is false for a session that lacks a quoted phrase or holds too little.
-func (m *matching) judge(f *found) (t tier, score float64, ok bool) {
-	cover, words, body := 0.0, 0, 0.0
+// parts are what a score is made of: the step, and within it the evidence.
+type parts struct {
+	step                                               tier
+	row, further, window, session, date, recent, exact float64
+}
+
+// score puts the parts together. Steps are whole numbers; the evidence moves the
+// score inside the lower half of one, the upper half is for character-exact
+// phrases.
+func (m *matching) score(p *parts) float64 {
+	sum := p.row + p.further + p.window + p.session + p.date + p.recent
+	return m.r.Step*float64(p.step) + exactBonus*sum/(sum+m.r.Half) + p.exact
+}
+
+// judge gives a session its step and the evidence of its text; cover is the
+// weight of the words that it holds. ok is false for a session that lacks a
+// quoted phrase or holds nothing.
+func (m *matching) judge(f *found) (r ranked, cover float64, ok bool) {
+	words, body := 0, 0.0
 	exact := false
 	for _, i := range m.s.plan.words {
 		u := &m.s.plan.units[i]
 		h := f.units[i]
 		if u.quoted && h.exact == 0 {
-			return 0, 0, false
+			return r, 0, false
 		}
 		if u.optional {
 			continue
 		}
 		share := 1.0
 		if h.exact+h.loose == 0 {
-			if share, h.weight = pieceShare(u, f.units); share == 0 {
+			if share, h.weight = m.pieceShare(u, f.units); share == 0 {
 				continue
 			}
 		} else {
@@ -107,29 +125,48 @@ func (m *matching) judge(f *found) (t tier, score float64, ok bool) {
 			exact = exact || h.exact > 0
 		}
 		cover += m.idf[i] * share
-		n := float64(h.exact) + weightForm*float64(h.loose)
-		size := 1 - sessionB + sessionB*m.lengths.Session[f.id]/m.lengths.Average
-		body += m.rarity[i] * share * (k1 + 1) * n / (n + k1*size)
+		n := float64(h.exact) + m.r.Form*float64(h.loose)
+		size := 1 - m.r.SessionB + m.r.SessionB*m.lengths.Session[f.id]/m.lengths.Average
+		body += m.rarity[i] * share * (m.r.SessionK + 1) * n / (n + m.r.SessionK*size)
 	}
-	if len(f.rows) == 0 || m.need > 2 && cover < minCover*m.total || cover == 0 && !f.rows[0].phrase {
-		return 0, 0, false
+	if len(f.rows) == 0 || cover == 0 && !f.rows[0].phrase {
+		return r, 0, false
 	}
-	t = tierSome
+	r = ranked{id: f.id, rows: f.rows, matches: f.count, found: f}
+	r.parts.step = tierSome
 	switch top := &f.rows[0]; {
 	case top.phrase, m.need == 1 && len(m.s.plan.words) == 1 && exact:
-		t = tierPhrase
+		r.parts.step = tierPhrase
 	case top.words == m.need:
-		t = tierMessage
+		r.parts.step = tierMessage
 	case words == m.need:
-		t = tierSession
+		r.parts.step = tierSession
 	}
-	damp := 1.0
-	for _, r := range f.rows {
-		score += damp * r.score
-		damp *= rowDamp
+	r.parts.row = m.r.Row * f.rows[0].score
+	damp := m.r.Row
+	for _, row := range f.rows[1:] {
+		damp *= m.r.RowDamp
+		r.parts.further += damp * row.score
 	}
-	score += sessionShare * body
-	// Steps are whole numbers; the score moves inside the lower half of one,
-	// the upper half is for character-exact phrases.
-	return t, float64(t) + exactBonus*score/(score+30), true
+	r.parts.session = m.r.Session * body
+	return r, cover, true
+}
+
+// newestOf is the latest time of all, by which recency goes: not by the clock,
+// so that the same index gives the same scores tomorrow.
+func newestOf(times map[int64]store.Times) int64 {
+	newest := int64(math.MinInt64)
+	for _, t := range times {
+		newest = max(newest, t.Updated)
+	}
+	return newest
+}
+
+// recency is the nudge for a session updated then.
+func (m *matching) recency(updated, newest int64) float64 {
+	if updated == math.MinInt64 {
+		return 0
+	}
+	const day = 24 * 60 * 60 * 1000
+	return m.r.Recent * math.Exp2(-float64(newest-updated)/day/m.r.RecentDays)
 }

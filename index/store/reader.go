@@ -28,10 +28,10 @@ type Reader struct {
 	words   map[int64]*vocabulary.Chunk // by row, as far as a search needed them
 }
 
-// times are the sessions' update times at a generation.
+// times are the sessions' times at a generation.
 type times struct {
 	generation int64
-	at         map[int64]int64
+	of         map[int64]Times
 }
 
 // OpenReader opens the index read-only; it must exist.

@@ -304,27 +304,32 @@ func (s *Snapshot) querySessions(ctx context.Context, tail string, args ...any) 
 	return out, nil
 }
 
-// Updated is the update time of sessions, for sorting: epoch milliseconds;
-// sessions without are left out. The map is shared: it must not be changed.
-func (s *Snapshot) Updated(ctx context.Context) (map[int64]int64, error) {
+// Times are when a session began and was last updated, in epoch milliseconds;
+// Created is Updated where the beginning is not known.
+type Times struct{ Created, Updated int64 }
+
+// Times gives the times of all sessions by id; sessions without are left out.
+// The map is shared: it must not be changed.
+func (s *Snapshot) Times(ctx context.Context) (map[int64]Times, error) {
 	s.r.mu.Lock()
 	have := s.r.times
 	s.r.mu.Unlock()
-	if have.at != nil && have.generation == s.Generation {
-		return have.at, nil
+	if have.of != nil && have.generation == s.Generation {
+		return have.of, nil
 	}
-	rows, err := s.tx.QueryContext(ctx, `SELECT id, updated FROM session WHERE updated IS NOT NULL`)
+	rows, err := s.tx.QueryContext(ctx, `SELECT id, coalesce(created, updated), updated FROM session WHERE updated IS NOT NULL`)
 	if err != nil {
 		return nil, fmt.Errorf("read session times: %w", err)
 	}
 	defer rows.Close()
-	out := map[int64]int64{}
+	out := map[int64]Times{}
 	for rows.Next() {
-		var id, at int64
-		if err := rows.Scan(&id, &at); err != nil {
+		var id int64
+		var t Times
+		if err := rows.Scan(&id, &t.Created, &t.Updated); err != nil {
 			return nil, fmt.Errorf("read session times: %w", err)
 		}
-		out[id] = at
+		out[id] = t
 	}
 	if err := rows.Err(); err != nil {
 		return nil, fmt.Errorf("read session times: %w", err)

@@ -27,6 +27,8 @@ type Spans struct {
 type Lengths struct {
 	Session map[int64]float64
 	Average float64
+
+	spans map[int64][]int32 // the spans of a session, ascending
 }
 
 // Lengths gives the size of every session; it is counted once for a state of
@@ -34,7 +36,7 @@ type Lengths struct {
 func (s *Spans) Lengths() Lengths { return s.lengths() }
 
 func (s *Spans) count() Lengths {
-	l := Lengths{Session: make(map[int64]float64, len(s.first))}
+	l := Lengths{Session: make(map[int64]float64, len(s.first)), spans: make(map[int64][]int32, len(s.first))}
 	var total float64
 	for i, id := range s.session {
 		var n float64
@@ -42,6 +44,7 @@ func (s *Spans) count() Lengths {
 			n += lengths[s.info[i][k]]
 		}
 		l.Session[id] += n
+		l.spans[id] = append(l.spans[id], int32(i))
 		total += n
 	}
 	l.Average = max(1, total/float64(max(1, len(l.Session))))
@@ -105,6 +108,20 @@ func (s *Spans) Of(session int64, f func(first, end int64)) {
 			f(s.first[i], s.first[i]+int64(len(s.info[i])/2))
 		}
 	}
+}
+
+// Turns appends the rows of a session that hold conversation, ascending, and
+// about how many terms each has.
+func (s *Spans) Turns(session int64, rows []int64, terms []float64) ([]int64, []float64) {
+	for _, i := range s.lengths().spans[session] {
+		info := s.info[i]
+		for k := 0; k < len(info); k += 2 {
+			if info[k]&(kindUser|kindAssistant) != 0 {
+				rows, terms = append(rows, s.first[i]+int64(k/2)), append(terms, lengths[info[k+1]])
+			}
+		}
+	}
+	return rows, terms
 }
 
 // Each calls f for every row, in ascending order.
