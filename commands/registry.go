@@ -25,6 +25,17 @@ func all() []command {
 		clearIndex(),
 		getPolicy(),
 		setPolicy(),
+		listSessions(),
+		readSession(),
+		listEvents(),
+		filterEvents(),
+		readEvent(),
+		readSurface(),
+		readTitles(),
+		traceSession(),
+		traceEvent(),
+		renderTranscript(),
+		resumePlan(),
 		forgetSession(),
 	}
 }
@@ -49,6 +60,25 @@ func define[Q, R any](
 		}
 		return do(ctx, service, request)
 	}}
+}
+
+// hosted is a request that names the host to ask.
+type hosted interface{ Host() contract.Host }
+
+// onHost is define for a command that is asked of one host and whose only
+// answer for a host without this service is an error.
+func onHost[Q hosted, R any](
+	name string,
+	parse func(contract.Parser, []byte) (Q, error),
+	do func(contract.Commands, context.Context, Q) (R, error),
+) command {
+	return define(name, parse, func(ctx context.Context, service contract.Commands, request Q) (R, error) {
+		if host := request.Host(); !host.IsLocal() {
+			var none R
+			return none, contract.Failed(contract.CodeSearchDisabled, nil, "there is no service to ask on %s", string(host))
+		}
+		return do(service, ctx, request)
+	})
 }
 
 // asQuick marks a command that answers from memory or from a small file, or that a

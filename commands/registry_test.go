@@ -130,6 +130,18 @@ func TestRefusals(t *testing.T) {
 		// A bad request is refused before the host is looked at.
 		{"sessionls.searchSessions", list(`{"query":1,"executionHost":"ssh:box"}`), -32602, contract.CodeInvalidQuery, "query"},
 		{"sessionls.searchStatus", list(`{"executionHost":"all"}`), -32602, contract.CodeInvalidConfig, "executionHost"},
+		// No host but this one has the service.
+		{"sessionls.listSessions", list(`{"sessionId":"s","seq":0,"sessions":[],"executionHost":"ssh:box"}`), -32803, contract.CodeSearchDisabled, ""},
+		{"sessionls.readSession", list(`{"sessionId":"s","seq":0,"sessions":[],"executionHost":"ssh:box"}`), -32803, contract.CodeSearchDisabled, ""},
+		{"sessionls.listEvents", list(`{"sessionId":"s","seq":0,"sessions":[],"executionHost":"ssh:box"}`), -32803, contract.CodeSearchDisabled, ""},
+		{"sessionls.filterEvents", list(`{"sessionId":"s","seq":0,"sessions":[],"executionHost":"ssh:box"}`), -32803, contract.CodeSearchDisabled, ""},
+		{"sessionls.readEvent", list(`{"sessionId":"s","seq":0,"sessions":[],"executionHost":"ssh:box"}`), -32803, contract.CodeSearchDisabled, ""},
+		{"sessionls.readSurface", list(`{"sessionId":"s","seq":0,"sessions":[],"executionHost":"ssh:box"}`), -32803, contract.CodeSearchDisabled, ""},
+		{"sessionls.readTitles", list(`{"sessionId":"s","seq":0,"sessions":[],"executionHost":"ssh:box"}`), -32803, contract.CodeSearchDisabled, ""},
+		{"sessionls.traceSession", list(`{"sessionId":"s","seq":0,"sessions":[],"executionHost":"ssh:box"}`), -32803, contract.CodeSearchDisabled, ""},
+		{"sessionls.traceEvent", list(`{"sessionId":"s","seq":0,"sessions":[],"executionHost":"ssh:box"}`), -32803, contract.CodeSearchDisabled, ""},
+		{"sessionls.renderTranscript", list(`{"sessionId":"s","seq":0,"sessions":[],"executionHost":"ssh:box"}`), -32803, contract.CodeSearchDisabled, ""},
+		{"sessionls.resumePlan", list(`{"sessionId":"s","seq":0,"sessions":[],"executionHost":"ssh:box"}`), -32803, contract.CodeSearchDisabled, ""},
 		{"sessionls.forgetSession", nil, -32602, contract.CodeInvalidConfig, "sessionId"},
 		{"sessionls.forgetSession", list(`{"sessionId":"s","executionHost":"ssh:box"}`), -32602, contract.CodeInvalidConfig, "executionHost"},
 		{"sessionls.setPolicy", list(`{"enabled":"yes"}`), -32602, contract.CodeInvalidConfig, "enabled"},
@@ -170,7 +182,7 @@ func TestErrorsAreAlwaysCoded(t *testing.T) {
 		{"cancelled by nobody", context.Background(), context.Canceled, -32803, contract.CodeIndexFailed},
 	} {
 		for _, name := range commands.New(&fake{}, contract.Parser{}, "").Names() {
-			_, err := commands.New(&fake{fail: tc.err}, contract.Parser{}, "").Run(tc.ctx, name, list(`{"query":"x","sessionId":"s"}`))
+			_, err := commands.New(&fake{fail: tc.err}, contract.Parser{}, "").Run(tc.ctx, name, list(`{"query":"x","sessionId":"s","seq":0,"sessions":[]}`))
 			var got *contract.Error
 			if !errors.As(err, &got) || got.RPCCode != tc.rpc || got.Code != tc.code {
 				t.Errorf("%s, %s: got %#v, want %d %s", tc.name, name, err, tc.rpc, tc.code)
@@ -179,10 +191,13 @@ func TestErrorsAreAlwaysCoded(t *testing.T) {
 	}
 }
 
-func TestOnlySearchesWaitForATurn(t *testing.T) {
+func TestWhoWaitsForATurn(t *testing.T) {
 	r := commands.New(&fake{}, contract.Parser{}, "p")
 	for _, name := range r.Names() {
-		if got, want := r.Heavy(name), name == "p.searchSessions"; got != want {
+		// What reads a whole transcript, or may match all there is, waits; what a
+		// person waits for, or reads a few rows, does not.
+		quick := slices.Contains([]string{"searchStatus", "clear", "getPolicy", "setPolicy", "readTitles", "resumePlan", "forgetSession"}, strings.TrimPrefix(name, "p."))
+		if got := r.Heavy(name); got == quick {
 			t.Errorf("%s: heavy is %v", name, got)
 		}
 	}

@@ -57,6 +57,79 @@ type Commands interface {
 	// the policy after the change.
 	SetPolicy(ctx context.Context, request SetPolicyRequest) (Policy, error)
 
+	// ListSessions lists session headers, newest first.
+	//
+	// All filters of searchSessions apply; of the events clause a session must
+	// have at least one event that passes. The cursor is bound to the
+	// generation of the index: INVALID_CURSOR for one of another request,
+	// STALE_CURSOR when the index moved. Sessions that cannot be read are in
+	// skipped and fail nothing.
+	ListSessions(ctx context.Context, request ListSessionsRequest) (ListSessionsResponse, error)
+
+	// ReadSession reads a slice of a session's raw log.
+	//
+	// The events have text and data. What is too long is cut and says so
+	// ([DefaultRecordBytes]); the slice ends early at [MaxPageBytes]. From the
+	// kept copy data is null, and the header's warnings say so.
+	ReadSession(ctx context.Context, request ReadSessionRequest) (ReadSessionResponse, error)
+
+	// ListEvents lists a session's event records.
+	//
+	// They come by position, without text and data. The cursor is bound to the
+	// session and its epoch: it stays good while the log grows.
+	ListEvents(ctx context.Context, request ListEventsRequest) (EventPage, error)
+
+	// FilterEvents lists a session's events that have text.
+	//
+	// Events without text never pass. The text of the request is literal, with
+	// any run of white space for any other, and without regard to case by
+	// Unicode's simple folding.
+	FilterEvents(ctx context.Context, request FilterEventsRequest) (EventPage, error)
+
+	// ReadEvent reads one event and its neighbours.
+	//
+	// Any position or id that the log does not have is EVENT_NOT_FOUND, and so
+	// are both of different events. The window is clamped to the log. At
+	// [MaxPageBytes] neighbours lose their data, the target keeps its own.
+	ReadEvent(ctx context.Context, request ReadEventRequest) (ReadEventResponse, error)
+
+	// ReadSurface reads what the model still sees of a session.
+	//
+	// The current events have text and come in model order, which is not
+	// always that of positions.
+	ReadSurface(ctx context.Context, request ReadSurfaceRequest) (ReadSurfaceResponse, error)
+
+	// ReadTitles reads the titles of several sessions.
+	//
+	// Each name is fulfilled or rejected by itself.
+	ReadTitles(ctx context.Context, request ReadTitlesRequest) (ReadTitlesResponse, error)
+
+	// TraceSession tells where a session came from and what came from it.
+	//
+	// Only headers are looked at, no log is opened. A parent that is not known
+	// is unresolvedParentId; a cycle among the ancestors is INVALID_LINEAGE.
+	TraceSession(ctx context.Context, request TraceSessionRequest) (TraceSessionResponse, error)
+
+	// TraceEvent tells what an event was made from and what became of it.
+	//
+	// Links are direct, except for the replacement chain. A kept copy has none.
+	TraceEvent(ctx context.Context, request TraceEventRequest) (TraceEventResponse, error)
+
+	// RenderTranscript renders a stretch of a session as Markdown.
+	//
+	// The same log gives the same text, byte for byte. Control characters are
+	// stripped, those that turn the direction of text are shown as such, and
+	// nothing of the transcript's can become HTML, a link or the end of a code
+	// block. The stretch ends early at [MaxPageBytes].
+	RenderTranscript(ctx context.Context, request RenderTranscriptRequest) (RenderTranscriptResponse, error)
+
+	// ResumePlan tells how a session is continued in a terminal.
+	//
+	// What stands against it is in the warnings, never an error. Over a remote
+	// transport there are neither argv, command nor checks: the asking side
+	// makes them from agent, id and cwd.
+	ResumePlan(ctx context.Context, request ResumePlanRequest) (ResumePlanResponse, error)
+
 	// ForgetSession drops one session from this machine's index for good.
 	//
 	// The session and the sub-agents kept under it (ids that begin with its id
@@ -128,6 +201,61 @@ func Registry() []Command {
 			Name: "setPolicy", Method: "SetPolicy", LocalOnly: true,
 			Title:  "SetPolicy changes the user's consent and retention",
 			Invoke: bind(Parser.ParseSetPolicy, Commands.SetPolicy),
+		},
+		{
+			Name: "listSessions", Method: "ListSessions",
+			Title:  "ListSessions lists session headers, newest first",
+			Invoke: bind(Parser.ParseListSessions, Commands.ListSessions),
+		},
+		{
+			Name: "readSession", Method: "ReadSession",
+			Title:  "ReadSession reads a slice of a session's raw log",
+			Invoke: bind(Parser.ParseReadSession, Commands.ReadSession),
+		},
+		{
+			Name: "listEvents", Method: "ListEvents",
+			Title:  "ListEvents lists a session's event records",
+			Invoke: bind(Parser.ParseListEvents, Commands.ListEvents),
+		},
+		{
+			Name: "filterEvents", Method: "FilterEvents",
+			Title:  "FilterEvents lists a session's events that have text",
+			Invoke: bind(Parser.ParseFilterEvents, Commands.FilterEvents),
+		},
+		{
+			Name: "readEvent", Method: "ReadEvent",
+			Title:  "ReadEvent reads one event and its neighbours",
+			Invoke: bind(Parser.ParseReadEvent, Commands.ReadEvent),
+		},
+		{
+			Name: "readSurface", Method: "ReadSurface",
+			Title:  "ReadSurface reads what the model still sees of a session",
+			Invoke: bind(Parser.ParseReadSurface, Commands.ReadSurface),
+		},
+		{
+			Name: "readTitles", Method: "ReadTitles",
+			Title:  "ReadTitles reads the titles of several sessions",
+			Invoke: bind(Parser.ParseReadTitles, Commands.ReadTitles),
+		},
+		{
+			Name: "traceSession", Method: "TraceSession",
+			Title:  "TraceSession tells where a session came from and what came from it",
+			Invoke: bind(Parser.ParseTraceSession, Commands.TraceSession),
+		},
+		{
+			Name: "traceEvent", Method: "TraceEvent",
+			Title:  "TraceEvent tells what an event was made from and what became of it",
+			Invoke: bind(Parser.ParseTraceEvent, Commands.TraceEvent),
+		},
+		{
+			Name: "renderTranscript", Method: "RenderTranscript",
+			Title:  "RenderTranscript renders a stretch of a session as Markdown",
+			Invoke: bind(Parser.ParseRenderTranscript, Commands.RenderTranscript),
+		},
+		{
+			Name: "resumePlan", Method: "ResumePlan",
+			Title:  "ResumePlan tells how a session is continued in a terminal",
+			Invoke: bind(Parser.ParseResumePlan, Commands.ResumePlan),
 		},
 		{
 			Name: "forgetSession", Method: "ForgetSession", LocalOnly: true,

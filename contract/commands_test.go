@@ -94,12 +94,23 @@ func (s service) ForgetSession(_ context.Context, r contract.ForgetSessionReques
 
 func TestInvoke(t *testing.T) {
 	answers := map[string]struct{ raw, want string }{
-		"sessionls.searchSessions": {`{"query":"x"}`, `{"kind":"unavailable","reason":"asked for x"}`},
-		"sessionls.searchStatus":   {`{}`, wire(t, contract.IdleStatus(true))},
-		"sessionls.clear":          {`{}`, `{"cleared":true,"identity":""}`},
-		"sessionls.getPolicy":      {`{}`, `{"enabled":null,"historyDays":1}`},
-		"sessionls.setPolicy":      {`{"enabled":true}`, `{"enabled":true,"historyDays":null}`},
-		"sessionls.forgetSession":  {`{"sessionId":"s-1","agent":"pi"}`, `{"forgotten":[{"sessionId":"s-1","agent":"pi"}],"generation":7}`},
+		"sessionls.searchSessions":   {`{"query":"x"}`, `{"kind":"unavailable","reason":"asked for x"}`},
+		"sessionls.searchStatus":     {`{}`, wire(t, contract.IdleStatus(true))},
+		"sessionls.clear":            {`{}`, `{"cleared":true,"identity":""}`},
+		"sessionls.getPolicy":        {`{}`, `{"enabled":null,"historyDays":1}`},
+		"sessionls.setPolicy":        {`{"enabled":true}`, `{"enabled":true,"historyDays":null}`},
+		"sessionls.listSessions":     {`{}`, wire(t, contract.ListSessionsResponse{Sessions: contract.List[contract.Header]{contract.Header{Title: "exact"}}})},
+		"sessionls.readSession":      {`{"sessionId":"s"}`, wire(t, contract.ReadSessionResponse{Session: contract.Header{Title: "exact"}})},
+		"sessionls.listEvents":       {`{"sessionId":"s"}`, wire(t, contract.EventPage{Session: contract.Header{Title: "exact"}})},
+		"sessionls.filterEvents":     {`{"sessionId":"s"}`, wire(t, contract.EventPage{Session: contract.Header{Title: "exact"}})},
+		"sessionls.readEvent":        {`{"sessionId":"s","seq":0}`, wire(t, contract.ReadEventResponse{Session: contract.Header{Title: "exact"}})},
+		"sessionls.readSurface":      {`{"sessionId":"s"}`, wire(t, contract.ReadSurfaceResponse{Session: contract.Header{Title: "exact"}})},
+		"sessionls.readTitles":       {`{"sessions":[{"sessionId":"s"}]}`, wire(t, contract.ReadTitlesResponse{Titles: contract.List[contract.TitleResult]{{SessionName: contract.SessionName{SessionID: "s"}, Status: contract.TitleRejected, Code: contract.CodeSessionNotFound}}})},
+		"sessionls.traceSession":     {`{"sessionId":"s"}`, wire(t, contract.TraceSessionResponse{Target: contract.Header{Title: "exact"}, Descendants: []contract.LineageNode{}, Complete: true})},
+		"sessionls.traceEvent":       {`{"sessionId":"s","seq":0}`, wire(t, contract.TraceEventResponse{Session: contract.Header{Title: "exact"}})},
+		"sessionls.renderTranscript": {`{"sessionId":"s"}`, wire(t, contract.RenderTranscriptResponse{Session: contract.Header{Title: "exact"}})},
+		"sessionls.resumePlan":       {`{"sessionId":"s"}`, wire(t, contract.ResumePlanResponse{Agent: "pi", SessionID: "s", Argv: []string{"pi"}})},
+		"sessionls.forgetSession":    {`{"sessionId":"s-1","agent":"pi"}`, `{"forgotten":[{"sessionId":"s-1","agent":"pi"}],"generation":7}`},
 	}
 	names := contract.CommandNames("")
 	if len(names) != len(answers) {

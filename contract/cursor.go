@@ -2,7 +2,6 @@ package contract
 
 import (
 	"cmp"
-	"crypto/sha256"
 	"encoding/base64"
 	"encoding/json"
 	"errors"
@@ -155,38 +154,11 @@ func CheckCursor(s string, now Fence, requestHash string) (c Cursor, refusal *Se
 // nor limit, cursor, freshness, debug or host. A default and its absence have
 // the same hash.
 func RequestHash(request SearchSessionsRequest) string {
-	f := request.Filters
-	f.Sort = cmp.Or(f.Sort, SortRelevance)
-	// Nil and empty stay different: the latter matches nothing.
-	f.Agents = sortedSet(f.Agents)
-	f.ScopePaths = sortedSet(f.ScopePaths)
-	f.SessionIDs = sortedSet(f.SessionIDs)
-	f.Cwds = sortedNullable(f.Cwds)
-	f.Parents = sortedNullable(f.Parents)
-	f.Presence = sortedSet(f.Presence)
-	f.Relations = sortedSet(f.Relations)
-	f.Branches = sortedSet(f.Branches)
-	f.Models = sortedSet(f.Models)
-	f.Files = sortedSet(f.Files)
-	if f.Events != nil {
-		events := *f.Events
-		events.Types = sortedSet(events.Types)
-		events.Surfaces = sortedSet(events.Surfaces)
-		events.Roles = sortedSet(events.Roles)
-		events.Tools = sortedSet(events.Tools)
-		f.Events = &events
-	}
-	canonical, err := marshal(struct {
+	return hashOf(struct {
 		Query   string  `json:"query"`
 		Scope   Scope   `json:"scope"`
 		Filters Filters `json:"filters"`
-	}{request.Query, cmp.Or(request.Scope, ScopeAll), f})
-	if err != nil {
-		// Strings, integers and booleans always have a JSON form.
-		canonical = []byte(err.Error())
-	}
-	sum := sha256.Sum256(canonical)
-	return base64.RawURLEncoding.EncodeToString(sum[:12])
+	}{request.Query, cmp.Or(request.Scope, ScopeAll), canonicalFilters(request.Filters)})
 }
 
 func sortedSet[T cmp.Ordered](list []T) []T {

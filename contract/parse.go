@@ -149,7 +149,7 @@ func (p Parser) filters(parent reader) Filters {
 	filters.Branches = r.texts("branches", nil)
 	filters.Models = r.texts("models", nil)
 	filters.Files = r.texts("files", nil)
-	filters.Events = eventFilters(r)
+	filters.Events = eventFilters(r, "events")
 	return filters
 }
 
@@ -179,9 +179,9 @@ func presences(r reader) []Presence {
 	return []Presence{word(r, "presence", PresencePresent, allowed...)}
 }
 
-// eventFilters reads the events clause; one that says nothing is absent.
-func eventFilters(parent reader) *EventFilters {
-	r, ok := parent.object("events")
+// eventFilters reads an events clause; one that says nothing is absent.
+func eventFilters(parent reader, name string) *EventFilters {
+	r, ok := parent.object(name)
 	if !ok {
 		return nil
 	}

@@ -62,6 +62,8 @@ type EventRecord struct {
 	Synthetic bool `json:"synthetic,omitzero"`
 	// Text is the event's text; nil in a record without.
 	Text *string `json:"text,omitzero"`
+	// TextTruncated says that the text was too long to be sent whole.
+	TextTruncated bool `json:"textTruncated,omitzero"`
 	// Data is the agent's own record as JSON, nil in a record without, and
 	// `null` when only the kept copy is left or the record is too large.
 	Data json.RawMessage `json:"data,omitzero"`

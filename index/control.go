@@ -58,6 +58,10 @@ func (s *Service) stop(ctx context.Context) error {
 	}
 	defer func() { <-s.gate }()
 	s.watch.forget()
+	if err := s.reads.withdraw(ctx); err != nil {
+		return err
+	}
+	s.exact.Forget()
 	return s.handles.retire(ctx)
 }
 

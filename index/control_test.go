@@ -13,6 +13,7 @@ import (
 
 	"github.com/sessionls/sessionls/contract"
 	"github.com/sessionls/sessionls/index"
+	"github.com/sessionls/sessionls/index/exact"
 )
 
 func TestNothingIsReadWithoutConsent(t *testing.T) {
@@ -350,7 +351,7 @@ func TestShow(t *testing.T) {
 	}
 	_, err = s.Resolve(context.Background(), name("session-abc"))
 	e := failed(t, err, contract.CodeSourceConflict)
-	if c, ok := e.Candidates.([]index.Candidate); !ok || len(c) != 2 || c[0].SessionID != "session-abcdef" {
+	if c, ok := e.Candidates.([]exact.Candidate); !ok || len(c) != 2 || c[0].SessionID != "session-abcdef" {
 		t.Errorf("candidates %+v", e.Candidates)
 	}
 	for _, n := range []contract.SessionName{name("session-nope"), name("SESSION-ABCD"), name("session"), {SessionID: "session-abcdef", Agent: "codex"}} {

@@ -25,6 +25,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"github.com/sessionls/sessionls/contract"
+	"github.com/sessionls/sessionls/index/exact"
 	"github.com/sessionls/sessionls/index/query"
 	"github.com/sessionls/sessionls/index/transcript"
 	"github.com/sessionls/sessionls/index/transcript/agents"
@@ -67,6 +68,8 @@ type Service struct {
 	tombstones tombstones
 	handles    handles
 	engine     *query.Engine
+	exact      *exact.Engine
+	reads      reads
 	passes     passes
 	watch      observations
 	wake       subscribers
@@ -118,6 +121,7 @@ func Open(ctx context.Context, opts Options) (*Service, error) {
 	s.policy.paths, s.tombstones.paths = s.paths, s.paths
 	s.handles.path = s.paths.Index()
 	s.ctx, s.cancel = context.WithCancelCause(ctx)
+	s.exact = s.newExact()
 	s.follower = newFollower(s, opts.Watch)
 	return s, nil
 }
@@ -152,6 +156,7 @@ func (s *Service) Close() error {
 	go func() {
 		defer close(done)
 		s.work.Wait()
+		_ = s.reads.withdraw(context.Background()) // waits; this cannot fail
 		s.handles.close()
 	}()
 	s.wake.all()

@@ -19,7 +19,7 @@ const (
 
 func initializeResult(encoding, prefix string) string {
 	var names []string
-	for _, n := range []string{"searchSessions", "searchStatus", "clear", "getPolicy", "setPolicy", "forgetSession"} {
+	for _, n := range []string{"searchSessions", "searchStatus", "clear", "getPolicy", "setPolicy", "listSessions", "readSession", "listEvents", "filterEvents", "readEvent", "readSurface", "readTitles", "traceSession", "traceEvent", "renderTranscript", "resumePlan", "forgetSession"} {
 		names = append(names, fmt.Sprintf("%q", prefix+"."+n))
 	}
 	return `{"jsonrpc":"2.0","id":0,"result":{"capabilities":{"positionEncoding":"` + encoding + `","executeCommandProvider":{"commands":[` +

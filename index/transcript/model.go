@@ -153,6 +153,7 @@ type Header struct {
 	TitleSource          TitleSource
 	CWD                  string   // the first recorded one, "" if unknown; never decoded from a folder name
 	CWDs                 []string // the others, in order of appearance
+	LastCWD              string   // the last recorded one; not kept in the index
 	Branch               string   // the last recorded one
 	Model                string   // the last recorded one
 	Models               []string // all, in order of appearance
@@ -214,7 +215,11 @@ func (h *Header) SawModel(name string) {
 // SawCWD records a working directory: the first becomes CWD, later different
 // ones are added to CWDs.
 func (h *Header) SawCWD(dir string) {
-	if dir == "" || dir == h.CWD {
+	if dir == "" {
+		return
+	}
+	h.LastCWD = dir
+	if dir == h.CWD {
 		return
 	}
 	if h.CWD == "" {

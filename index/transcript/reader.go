@@ -158,6 +158,11 @@ type Reader interface {
 	ResumeArgs(sessionID string) []string
 }
 
+// Homebound is implemented by a Reader whose agent continues a session only from
+// the folder that it was started in (formats.md §1.3): the last one it worked in
+// does not do.
+type Homebound interface{ ResumesAtHome() bool }
+
 // Better reports whether s is preferred over o as the copy of one session that
 // is read: class, then size, then the newer file. Of equals the lower path.
 func (s Source) Better(o Source) bool {

@@ -50,6 +50,10 @@ func (*Reader) ResumeArgs(sessionID string) []string {
 	return []string{"claude", "--resume", mainSession(sessionID)}
 }
 
+// ResumesAtHome implements transcript.Homebound: sessions are looked for in the
+// folder that is named after the one they were started in.
+func (*Reader) ResumesAtHome() bool { return true }
+
 // Roots implements transcript.Reader: CLAUDE_CONFIG_DIR as the agent itself
 // honours it, else ~/.claude and the folder that releases of mid-2025 used.
 func (*Reader) Roots(env transcript.Env) []transcript.Root {

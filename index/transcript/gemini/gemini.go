@@ -59,6 +59,10 @@ func (reader) ResumeArgs(sessionID string) []string {
 	return []string{"gemini", "--resume", sessionID}
 }
 
+// ResumesAtHome implements transcript.Homebound: a session is continued in its
+// project's folder.
+func (reader) ResumesAtHome() bool { return true }
+
 // Roots honours GEMINI_CLI_HOME, the folder that contains .gemini.
 func (reader) Roots(env transcript.Env) []transcript.Root {
 	home := env.Var("GEMINI_CLI_HOME")
