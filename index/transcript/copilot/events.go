@@ -34,6 +34,9 @@ func ReadEvents(ctx context.Context, env transcript.Env, path string, opt Option
 
 	fd := newFold(env, opt, out)
 	cp, _ := f.Resume(prev, opt.Version, fd.resume)
+	if t, ok := out.(transcript.Tracer); ok && !fd.resumed {
+		fd.links = newLinks(t)
+	}
 	if err := out.Begin(fd.resumed); err != nil {
 		return nil, err
 	}

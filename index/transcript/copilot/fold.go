@@ -67,7 +67,8 @@ type fold struct {
 	current  map[int][]run
 	ids      map[uint64]place
 	seed     maphash.Seed
-	compacts int // seq of the main session's last compaction start, -1 if none
+	compacts int    // seq of the main session's last compaction start, -1 if none
+	links    *links // nil unless they are asked for
 }
 
 func newFold(env transcript.Env, opt Options, out transcript.Sink) *fold {
@@ -131,7 +132,10 @@ func (fd *fold) emit(i int, e *transcript.Event) error {
 			}
 		}
 	}
-	return fd.out.Event(e)
+	if err := fd.out.Event(e); err != nil || fd.links == nil {
+		return err
+	}
+	return fd.links.emitted(fd, i, e)
 }
 
 // shadow takes what the model saw of session i in [from, to) out of its view.
@@ -151,6 +155,7 @@ func (fd *fold) shadow(i, from, to int) error {
 		if err := fd.out.Surface(fd.Sessions[i].H.SessionID, a, b, transcript.Shadowed); err != nil {
 			return err
 		}
+		fd.links.took(a, b)
 		if r.from < a {
 			runs = append(runs, run{r.from, a})
 		}

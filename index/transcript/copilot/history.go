@@ -25,6 +25,8 @@ func readHistory(ctx context.Context, env transcript.Env, path, id string, out t
 	}
 	h := transcript.Header{SessionID: id, Relation: transcript.RelationRoot, InheritedKnown: true, Format: "copilot-json", Entrypoint: "cli"}
 	names := map[string]string{}
+	tracer, _ := out.(transcript.Tracer)
+	var calls transcript.Calls
 	seq := 0
 	cp := &transcript.Checkpoint{Version: version}
 	_, err = transcript.ReadDocument(ctx, f, []string{"chatMessages"}, []string{"timeline"},
@@ -43,7 +45,10 @@ func readHistory(ctx context.Context, env transcript.Env, path, id string, out t
 			e.Time = transcript.ParseTime(v.Get("timestamp"))
 			h.SawTime(e.Time, env.Time())
 			seq++
-			return out.Event(e)
+			if err := out.Event(e); err != nil || tracer == nil {
+				return err
+			}
+			return traceMessage(tracer, &calls, e, v)
 		})
 	switch {
 	case errors.Is(err, transcript.ErrTorn):

@@ -20,6 +20,7 @@ func (fd *fold) record(rec transcript.Record) error {
 		Offset: rec.Offset, Length: rec.Length,
 	}
 	i := fd.route(kind, rec.Value, data)
+	fd.links.record(rec)
 	h := &fd.Sessions[i].H
 	switch kind {
 	case "session.start", "session.resume", "session.context_changed":
@@ -199,6 +200,7 @@ func (fd *fold) toolCall(i int, id, name string, args jsonv.Value, e *transcript
 		ID: id, Name: transcript.Clip(name, maxID), Session: i, Event: transcript.Clip(e.ID, maxID),
 		Title: transcript.CleanTitle(args.Get("description").Str()),
 	})
+	fd.links.called(i, id, fd.Sessions[i].Next)
 	toolargs.AddCall(e, name, fd.CWD, args)
 }
 
@@ -213,7 +215,8 @@ func (fd *fold) toolStart(i int, data jsonv.Value, e *transcript.Event) {
 	}
 }
 
-func (fd *fold) toolEnd(_ int, data jsonv.Value, e *transcript.Event) {
+func (fd *fold) toolEnd(i int, data jsonv.Value, e *transcript.Event) {
+	fd.links.answers(i, data.Get("toolCallId").Str())
 	e.Type, e.Role, e.Surface = transcript.TypeToolResult, transcript.RoleTool, transcript.Current
 	if c := fd.call(data.Get("toolCallId").Str()); c != nil && c.Name != "" {
 		e.Tools = []string{c.Name}
@@ -258,6 +261,7 @@ func (fd *fold) compaction(i int, data jsonv.Value, e *transcript.Event) error {
 	if err := fd.shadow(i, 0, to); err != nil {
 		return err
 	}
+	fd.links.summed(fd.current[i])
 	e.Surface = transcript.Current
 	e.AddText(transcript.Prose, textOf(data.Get("summaryContent")))
 	return fd.emit(i, e)

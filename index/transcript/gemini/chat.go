@@ -21,6 +21,9 @@ type chat struct {
 	prove   prover
 	dirs    []string // extra folders of the workspace
 	nextSeq int
+	tracer  transcript.Tracer // nil unless links are asked for
+	// shadowed are then the events that left the model's sight.
+	shadowed []transcript.Run
 }
 
 func newChat(env transcript.Env, src transcript.Source, hi hint) *chat {
@@ -102,7 +105,10 @@ func (c *chat) document(ctx context.Context, f *transcript.File, cp *transcript.
 		func(key string, v jsonv.Value) error { c.meta(key, v); return nil },
 		func(_ string, _ int, v jsonv.Value) error {
 			e := c.message(v)
-			return c.emit(e, out)
+			if err := c.emit(e, out); err != nil {
+				return err
+			}
+			return transcript.PassShared(c.tracer, e.SessionID, e.Seq, transcript.Record{Value: v, Shared: true})
 		})
 	switch {
 	case err == nil:

@@ -261,6 +261,7 @@ func (reader) Read(ctx context.Context, env transcript.Env, src transcript.Sourc
 	var h hint
 	_ = json.Unmarshal([]byte(src.Hint), &h) // an empty hint only means less is known
 	c := newChat(env, src, h)
+	c.tracer, _ = out.(transcript.Tracer)
 	if err := out.Begin(false); err != nil {
 		return nil, err
 	}

@@ -37,6 +37,7 @@ type plan struct {
 	byID  map[uint64]int // messages in the list, by id
 	list  []int          // the list, as places
 	ids   []uint64       // and the hash of each one's id, 0 without
+	gone  *gone          // nil unless links are asked for
 }
 
 func newPlan() *plan { return &plan{seed: maphash.MakeSeed(), byID: map[uint64]int{}} }
@@ -69,6 +70,7 @@ func (p *plan) cut(i int) {
 	for _, key := range p.ids[i:] {
 		delete(p.byID, key)
 	}
+	p.gone.take(p.list[i:], len(p.slots)-1)
 	p.list, p.ids = p.list[:i], p.ids[:i]
 }
 
@@ -119,8 +121,9 @@ func (p *plan) record(rec transcript.Record) {
 func (p *plan) checkpoint(rec transcript.Record, list jsonv.Value) {
 	// Only of a line that was kept as it stands can parts be found again.
 	verbatim := rec.Length == int64(len(rec.Raw))
-	old := p.byID
+	old, before, by := p.byID, p.list, len(p.slots)-1
 	p.byID, p.list, p.ids = map[uint64]int{}, nil, nil
+	defer func() { p.gone.replace(before, p.list, by) }()
 	list.Elems(func(i int, m jsonv.Value) bool {
 		key := p.key(m.Get("id").Str())
 		if _, twice := p.byID[key]; twice || !isMessage(m) || i > math.MaxInt32 {
@@ -151,6 +154,9 @@ func isMessage(v jsonv.Value) bool {
 
 func (c *chat) replay(ctx context.Context, f *transcript.File, cp *transcript.Checkpoint, out transcript.Sink) error {
 	p := newPlan()
+	if c.tracer != nil {
+		p.gone = &gone{}
+	}
 	ls := f.Lines(0, skipped...)
 	err := ls.Each(ctx, cp, func(int64) {}, func(rec transcript.Record) error { p.record(rec); return nil })
 	if err != nil {
@@ -164,13 +170,17 @@ func (c *chat) replay(ctx context.Context, f *transcript.File, cp *transcript.Ch
 	}
 
 	again := &transcript.Checkpoint{} // damage is counted once
-	return f.Lines(0, skipped...).Each(ctx, again, out.Progress, func(rec transcript.Record) error {
+	err = f.Lines(0, skipped...).Each(ctx, again, out.Progress, func(rec transcript.Record) error {
 		if c.nextSeq >= len(p.slots) {
 			cp.Partial = "the file changed while it was read"
 			return nil
 		}
 		return c.line(ctx, f, p, rec, out)
 	})
+	if err != nil || c.tracer == nil {
+		return err
+	}
+	return c.trace(p)
 }
 
 // line emits the event of a record, and those of the messages that a
@@ -211,13 +221,16 @@ func (c *chat) line(ctx context.Context, f *transcript.File, p *plan, rec transc
 	if err := c.emit(e, out); err != nil {
 		return err
 	}
-	var err error
+	err := transcript.PassShared(c.tracer, e.SessionID, e.Seq, rec)
+	if err != nil {
+		return err
+	}
 	set.Get("messages").Elems(func(i int, m jsonv.Value) bool {
 		if c.nextSeq >= len(p.slots) || p.slots[c.nextSeq].elem < 0 {
 			return false
 		}
 		if s := p.slots[c.nextSeq]; s.elem == int32(i) {
-			err = c.place(ctx, f, s, transcript.Record{Value: m, Offset: rec.Offset, Length: rec.Length}, out)
+			err = c.place(ctx, f, s, transcript.Record{Value: m, Offset: rec.Offset, Length: rec.Length, Shared: true}, out)
 		}
 		return err == nil
 	})
@@ -226,32 +239,38 @@ func (c *chat) line(ctx context.Context, f *transcript.File, p *plan, rec transc
 
 // place emits a message at its first place, with its last content.
 func (c *chat) place(ctx context.Context, f *transcript.File, s slot, rec transcript.Record, out transcript.Sink) error {
-	v := rec.Value
 	if !s.own {
-		v = elsewhere(ctx, f, s, v)
-		rec.Offset, rec.Length = s.off, s.n
+		rec = elsewhere(ctx, f, s, rec)
 	}
-	e := c.message(v)
+	e := c.message(rec.Value)
 	e.Offset, e.Length = rec.Offset, rec.Length
 	if !s.live && e.Surface == transcript.Current {
 		e.Surface = transcript.Shadowed
+		if c.tracer != nil {
+			c.shadowed = transcript.AddRun(c.shadowed, c.nextSeq)
+		}
 	}
-	return c.emit(e, out)
+	if err := c.emit(e, out); err != nil {
+		return err
+	}
+	return transcript.PassShared(c.tracer, e.SessionID, e.Seq, rec)
 }
 
-// elsewhere reads the record at another place that has the id of v; v itself
-// if there is none (the file changed meanwhile).
-func elsewhere(ctx context.Context, f *transcript.File, s slot, v jsonv.Value) jsonv.Value {
-	id := v.Get("id").Str()
+// elsewhere reads the record at another place that has the id of own; its own
+// content if there is none (the file changed meanwhile).
+func elsewhere(ctx context.Context, f *transcript.File, s slot, own transcript.Record) transcript.Record {
+	id := own.Value.Get("id").Str()
 	ls := transcript.NewLines(io.NewSectionReader(f, s.off, s.n), s.off, s.off+s.n, skipped...)
-	found := v
+	found := own
+	found.Offset, found.Length = s.off, s.n
 	for {
 		rec, err := ls.Next(ctx)
 		if err != nil {
 			return found
 		}
 		if rec.Value.Get("id").Str() == id {
-			found = rec.Value
+			found = rec
+			found.Offset, found.Length = s.off, s.n
 		}
 	}
 }
