@@ -56,6 +56,7 @@ type builder struct {
 	bytes   int64
 	inherit int    // leading messages copied from the parent
 	current []span // runs of events on the surface
+	links   *links // nil unless they are asked for
 	compact struct {
 		message string // the last message that asked for a compaction
 		seq     int
@@ -121,19 +122,23 @@ func (b *builder) emit(e *transcript.Event) error {
 	}
 	b.h.SawTime(e.Time, b.env.Time())
 	b.seq++
-	return b.out.Event(e)
+	if err := b.out.Event(e); err != nil || b.links == nil {
+		return err
+	}
+	return b.links.emitted(b, e)
 }
 
 // shadow takes everything before seq from the surface: a compaction stands for
 // it now.
-func (b *builder) shadow(before int) error {
-	var keep []span
+func (b *builder) shadow(before, by int) error {
+	var keep, gone []span
 	for _, r := range b.current {
 		if r.from >= before {
 			keep = append(keep, r)
 			continue
 		}
 		to := min(r.to, before)
+		gone = append(gone, span{r.from, to})
 		if err := b.out.Surface(b.s.id, r.from, to, transcript.Shadowed); err != nil {
 			return err
 		}
@@ -142,7 +147,7 @@ func (b *builder) shadow(before int) error {
 		}
 	}
 	b.current = keep
-	return nil
+	return b.links.compacted(b, gone, before, by)
 }
 
 // reverted tells whether a message, or a part of it, was taken back. Ids
@@ -185,6 +190,7 @@ func (b *builder) message(st store, r *record) error {
 		return err
 	}
 	m := parseMessage(data)
+	b.links.message(b, data)
 	if !ok {
 		m.role = transcript.RoleUnknown
 	}
@@ -223,14 +229,16 @@ func (b *builder) message(st store, r *record) error {
 		b.compact.message, b.compact.seq = r.id, at
 	}
 	if e.Type == transcript.TypeCompaction && e.Surface == transcript.Current && m.finished {
+		by := at
 		if m.parent != "" && m.parent == b.compact.message {
 			at = b.compact.seq
 		}
-		if err := b.shadow(at); err != nil {
+		if err := b.shadow(at, by); err != nil {
 			return err
 		}
 	}
 	for i, v := range inline {
+		b.links.record(v)
 		if err := b.tool(m.inlineTool(v), r.id, "", &m); err != nil {
 			return err
 		}
@@ -242,6 +250,7 @@ func (b *builder) message(st store, r *record) error {
 			return err
 		}
 		if ok {
+			b.links.record(v)
 			if err := b.tool(v, r.id, tools[i].id, &m); err != nil {
 				return err
 			}
@@ -265,7 +274,11 @@ func (b *builder) lookAtParts(st store, message string, p *partView) ([]record, 
 		if err != nil {
 			return nil, err
 		}
-		if !ok || !p.look(v) {
+		if !ok {
+			continue
+		}
+		if !p.look(v) {
+			b.links.part(v)
 			continue
 		}
 		if kept+len(v) <= cacheBytes {

@@ -282,8 +282,14 @@ func (t *dbStore) readMessages(b *builder) error {
 			t.byID[p.path] = append(t.byID[p.path], p)
 		}
 	}
-	inherit := b.inherit
+	inherit, same := b.inherit, 0
+	if b.links != nil && inherit > 0 {
+		if same, err = t.sameParts(b.h.ParentID, messages[:min(inherit, len(messages))]); err != nil {
+			return err
+		}
+	}
 	for i := range messages {
+		b.links.copied(same - i)
 		b.inherit = max(0, inherit-i)
 		if err := b.message(t, &messages[i]); err != nil {
 			return err

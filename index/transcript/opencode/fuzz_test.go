@@ -27,8 +27,8 @@ func FuzzRead(f *testing.F) {
 			"message/ses_a/msg_1.json": user(1768900001000), "part/msg_1/prt_1.json": string(part),
 			"message/ses_a/msg_2.json": string(message), "part/msg_2/prt_1.json": string(part),
 		}))
-		rec := transcripttest.NewRecorder(t)
-		b := &builder{ctx: context.Background(), env: transcripttest.Env(t.TempDir(), nil), out: rec, cp: &transcript.Checkpoint{}}
+		rec := transcripttest.NewTrace(t, false)
+		b := &builder{ctx: context.Background(), env: transcripttest.Env(t.TempDir(), nil), out: rec, cp: &transcript.Checkpoint{}, links: newLinks(rec)}
 		if err := b.begin(session1); err != nil {
 			t.Fatal(err)
 		}

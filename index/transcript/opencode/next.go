@@ -54,8 +54,9 @@ func (t *dbStore) readNext(b *builder) error {
 		return fmt.Errorf("list messages: %w", err)
 	}
 	rows.Close()
-	inherit := b.inherit
+	inherit, same := b.inherit, b.inherit
 	for i := range list {
+		b.links.copied(same - i)
 		if err := t.ctx.Err(); err != nil {
 			return err
 		}
@@ -133,15 +134,17 @@ func (b *builder) nextMessage(r *record, v jsonv.Value) error {
 		e.Surface = transcript.Shadowed
 	}
 	at := b.seq
+	b.links.record(v)
 	if err := b.emit(e); err != nil {
 		return err
 	}
 	if e.Type == transcript.TypeCompaction && e.Surface == transcript.Current && len(e.Parts) > 0 {
-		if err := b.shadow(at); err != nil {
+		if err := b.shadow(at, at); err != nil {
 			return err
 		}
 	}
 	for _, c := range tools {
+		b.links.record(c)
 		if err := b.nextTool(c, r.id, m.time); err != nil {
 			return err
 		}
@@ -177,6 +180,7 @@ func (b *builder) nextTool(v jsonv.Value, message string, at time.Time) error {
 
 // nextShell emits a command the user ran from the prompt.
 func (b *builder) nextShell(r *record, v jsonv.Value, at time.Time) error {
+	b.links.record(v)
 	c := toolCall{
 		id: r.id, name: "shell", status: "completed", input: v.Get("command"), output: v.Get("output").Str(), meta: v,
 		start: at, end: transcript.ParseTime(v.Get("time", "completed")),

@@ -116,7 +116,7 @@ func (s *stopped) Error() string { return s.err.Error() }
 // always read whole: the checkpoint has no State.
 func (rd reader) Read(ctx context.Context, env transcript.Env, src transcript.Source, _ *transcript.Checkpoint, out transcript.Sink) (*transcript.Checkpoint, error) {
 	cp := &transcript.Checkpoint{Version: version}
-	b := &builder{ctx: ctx, env: env, out: out, cp: cp, dataDir: src.Root}
+	b := &builder{ctx: ctx, env: env, out: out, cp: cp, dataDir: src.Root, links: newLinks(out)}
 	var err error
 	if src.Key != "" {
 		err = readDB(ctx, rd.open, src, b)

@@ -278,13 +278,14 @@ func Write(t testing.TB, files map[string]string) string {
 	return home
 }
 
-// One lays files out, reads every source and returns all sessions by id.
+// One lays files out, reads every source, with and without links, and returns all
+// sessions by id.
 func One(t testing.TB, rd transcript.Reader, files map[string]string) map[string]*Session {
 	t.Helper()
 	env := Env(Write(t, files), nil)
 	out := map[string]*Session{}
 	for _, src := range Sources(t, rd, env) {
-		sessions, _, err := ReadAll(t, rd, env, src)
+		tr, err := TraceAll(t, rd, env, src)
 		if errors.Is(err, transcript.ErrNoSession) {
 			continue
 		}
@@ -292,7 +293,7 @@ func One(t testing.TB, rd transcript.Reader, files map[string]string) map[string
 			t.Errorf("read %s: %v", src.Path, err)
 			continue
 		}
-		for id, s := range sessions {
+		for id, s := range tr.Sessions {
 			out[id] = s
 		}
 	}

@@ -98,6 +98,7 @@ func (c *chat) invocation(it *node, kind string) {
 		return
 	}
 	t := c.t
+	c.links.from(it)
 	name := t.str(it, "toolId")
 	e := c.toolEvent(kind, t.str(it, "toolCallId"), name)
 	text := name
@@ -113,6 +114,7 @@ func (c *chat) invocation(it *node, kind string) {
 func (c *chat) call(cl *call, it *node) {
 	t := c.t
 	cl.used = true
+	c.links.from(it, cl.node)
 	kind, id := "toolCall", cl.id
 	if it != nil {
 		kind = t.str(it, "kind")
@@ -262,6 +264,7 @@ func (c *chat) labelFiles(name string, it *node) []string {
 // known they have the same text already.
 func (c *chat) edits(it *node, kind string) {
 	t := c.t
+	c.links.from(it)
 	e := c.toolEvent(kind, "", "edit")
 	file := uriPath(t.small(it, "uri"))
 	if file != "" {

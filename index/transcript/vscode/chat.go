@@ -22,6 +22,7 @@ type chat struct {
 	next int
 
 	request request
+	links   *links // nil unless they are asked for
 	err     error
 }
 
@@ -84,7 +85,9 @@ func (c *chat) emit(e transcript.Event) {
 		c.hd.MessageCount++
 		c.hd.Conversation = true
 	}
-	c.err = c.out.Event(&e)
+	if c.err = c.out.Event(&e); c.err == nil && c.links != nil {
+		c.err = c.links.emitted(c, &e)
+	}
 }
 
 func (c *chat) read(r *node) {
@@ -117,6 +120,7 @@ func (c *chat) read(r *node) {
 		// A response that was cut off may survive in its rounds only.
 		for _, round := range rounds {
 			rq.run.WriteString(t.text(t.get(round, "response")))
+			c.links.add(round)
 			c.flush()
 		}
 	}
@@ -127,6 +131,7 @@ func (c *chat) read(r *node) {
 	}
 	if msg := t.text(t.get(r, "result", "errorDetails", "message")); msg != "" {
 		e := rq.event
+		c.links.from(t.get(r, "result", "errorDetails"))
 		e.Type, e.RawType, e.Role, e.Surface, e.Failed = transcript.TypeTurnEnd, "errorDetails", transcript.RoleSystem, transcript.LogOnly, true
 		e.AddText(transcript.Output, msg)
 		c.emit(e)
@@ -161,6 +166,7 @@ func (c *chat) prompt(r *node) {
 		e.Message = e.AddText(transcript.Prose, text)
 		c.hd.OfferTitle(text, transcript.TitlePrompt)
 	}
+	c.links.asked(r)
 	c.emit(e)
 }
 
@@ -184,6 +190,7 @@ func (c *chat) flush() {
 	rq.run.Reset()
 	text = withoutFences(text)
 	if strings.Trim(text, "` \t\r\n") == "" {
+		c.links.from()
 		return
 	}
 	rq.shown = true
@@ -215,6 +222,12 @@ func (c *chat) item(it *node) {
 	if it.kind != '{' {
 		return
 	}
+	before := rq.run.Len()
+	defer func() {
+		if rq.run.Len() > before {
+			c.links.add(it)
+		}
+	}()
 	switch kind := t.str(it, "kind"); kind {
 	case "":
 		rq.run.WriteString(t.text(it))

@@ -305,6 +305,7 @@ func (rd reader) Read(ctx context.Context, env transcript.Env, src transcript.So
 	c := &chat{t: t, env: env, out: out, size: f.Size, hd: transcript.Header{
 		SessionID: id, Relation: transcript.RelationRoot, InheritedKnown: true, Entrypoint: "ide",
 	}}
+	c.links = newLinks(out)
 	h.apply(&c.hd)
 	if err := c.session(root, filepath.Ext(src.Path)); err != nil {
 		return nil, err
