@@ -50,3 +50,13 @@ func alphabetic(term []byte) bool {
 	}
 	return describe(r).class.word() && utf8.RuneCount(term) > 1
 }
+
+// Spelt reports whether a term is spelt with letters or digits of a script with
+// words, so that it may be misspelt or part of another.
+func Spelt(term string) bool {
+	r, size := utf8.DecodeRuneInString(term)
+	if size == 1 {
+		return byteClass[term[0]].word()
+	}
+	return size > 1 && r != utf8.RuneError && describe(r).class.word()
+}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/sessionls/sessionls/contract"
 	"github.com/sessionls/sessionls/index/store"
+	"github.com/sessionls/sessionls/index/vocabulary"
 )
 
 // Budgets are how many rows are looked at for one word in one stream. Talk is
@@ -97,7 +98,9 @@ func (e *Engine) Search(ctx context.Context, snap *store.Snapshot, req contract.
 		if scope == "" {
 			scope = contract.ScopeAll
 		}
-		results.Debug = &contract.Debug{Route: s.route, PlannerReport: contract.PlannerReport{Route: s.route, Scope: scope, Timings: s.timings}}
+		repaired := s.plan.repaired()
+		results.Debug = &contract.Debug{Route: s.route, RepairedTerms: repaired,
+			PlannerReport: contract.PlannerReport{Route: s.route, RepairedTerms: repaired, Scope: scope, Timings: s.timings}}
 	}
 	return contract.ResultsResponse(results), nil
 }
@@ -115,6 +118,7 @@ type search struct {
 	query parsed
 	cond  conditions
 	plan  *plan
+	words vocabulary.Vocabulary // nil until a word needs it
 	// allowed are the sessions that pass the filters, nil for all.
 	allowed map[int64]bool
 	marks   store.Expr

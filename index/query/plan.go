@@ -17,6 +17,8 @@ type unit struct {
 	variants []string
 	literal  *analysis.Literal // of a quoted phrase
 	optional bool              // a stop word: counts in phrases only
+	rung     rung              // how far from what was typed it is looked for
+	instead  [][]string        // the terms it is looked for by, the likeliest first, where that is not typed
 	pieces   []int             // units that stand in for this one
 	piece    bool
 }
@@ -87,18 +89,19 @@ func newPlan(q *parsed, scope contract.Scope) *plan {
 // planPhrase joins the terms of all words, if that makes a phrase the index
 // can be asked for.
 func (p *plan) planPhrase() {
+	p.phrase, p.open = nil, false
 	if len(p.words) < 2 {
 		return
 	}
 	for k, i := range p.words {
 		u := p.units[i]
 		last := k == len(p.words)-1
-		if u.word.SideOnly || u.word.Single && !last {
+		if u.word.SideOnly || u.word.Single && !last || u.rung == rungInside || u.rung == rungPrefix && !last {
 			p.phrase = nil
 			return
 		}
-		p.phrase = append(p.phrase, u.word.Terms...)
-		p.open = u.complete || u.word.Single
+		p.phrase = append(p.phrase, u.terms()...)
+		p.open = u.completed() || u.word.Single
 	}
 }
 
@@ -106,6 +109,12 @@ func (p *plan) planPhrase() {
 // word elsewhere, so its joined form counts as the unit itself.
 func (u *unit) exact() store.Expr {
 	w := u.word
+	switch u.rung {
+	case rungNear, rungFar:
+		return u.replaced()
+	case rungPrefix, rungInside:
+		return store.Expr{}
+	}
 	any := make([]store.Expr, 0, 3)
 	if !w.SideOnly {
 		any = append(any, store.Phrase(w.Terms, w.Single))
@@ -124,6 +133,12 @@ func (u *unit) exact() store.Expr {
 // word being typed, if they are wanted, and inflections.
 func (u *unit) loose(complete bool) store.Expr {
 	var any []store.Expr
+	switch u.rung {
+	case rungNear, rungFar:
+		return store.Expr{}
+	case rungInside:
+		return u.replaced()
+	}
 	if complete {
 		any = append(any, store.Phrase(u.word.Terms, true))
 		for _, t := range u.word.Side {
@@ -138,8 +153,11 @@ func (u *unit) loose(complete bool) store.Expr {
 
 // pattern is the unit for the matcher that cuts snippets.
 func (u *unit) pattern() analysis.Pattern {
-	p := u.word.Pattern(u.complete)
+	p := u.word.Pattern(u.completed())
 	p.Variants = u.variants
+	if u.instead != nil {
+		p = u.replacedPattern()
+	}
 	if u.quoted && !u.word.SideOnly {
 		p.Joined = nil
 	}

@@ -44,7 +44,11 @@ func (s *search) match() error {
 	if err := m.completeSessions(lists); err != nil {
 		return err
 	}
-	return m.rank()
+	if err := m.rank(); err != nil {
+		return err
+	}
+	s.route = s.plan.lowered(s.route)
+	return nil
 }
 
 func (s *search) budget(st store.Stream, quoted bool) int {
@@ -61,27 +65,17 @@ func (s *search) budget(st store.Stream, quoted bool) int {
 func (s *search) postings() ([]posting, error) {
 	var out []posting
 	for i := range s.plan.units {
-		u := &s.plan.units[i]
-		if u.optional {
+		if s.plan.units[i].optional {
 			continue
 		}
-		for _, st := range s.plan.streams {
-			complete := u.complete && s.completes(u, st)
-			s.truncated = s.truncated || complete != u.complete
-			for f, e := range []store.Expr{u.exact(), u.loose(complete)} {
-				rows, more, err := s.list(st, e, s.budget(st, u.quoted))
-				if err != nil {
-					return nil, err
-				}
-				s.truncated = s.truncated || more
-				if len(rows) > 0 {
-					out = append(out, posting{i, form(f), st, rows, more, s.marked(e)})
-				}
-				if more {
-					break // the word itself fills the budget; its other forms rank below it
-				}
-			}
+		lists, err := s.unitLists(i)
+		if err != nil {
+			return nil, err
 		}
+		out = append(out, lists...)
+	}
+	if err := s.climb(&out); err != nil {
+		return nil, err
 	}
 	if s.plan.phrase != nil {
 		for _, st := range s.plan.streams {
@@ -98,6 +92,30 @@ func (s *search) postings() ([]posting, error) {
 		}
 	}
 	return out, s.together(&out)
+}
+
+// unitLists asks the index for one unit.
+func (s *search) unitLists(i int) ([]posting, error) {
+	var out []posting
+	u := &s.plan.units[i]
+	for _, st := range s.plan.streams {
+		complete := u.completed() && s.completes(u, st)
+		s.truncated = s.truncated || complete != u.completed()
+		for f, e := range []store.Expr{u.exact(), u.loose(complete)} {
+			rows, more, err := s.list(st, e, s.budget(st, u.quoted))
+			if err != nil {
+				return nil, err
+			}
+			s.truncated = s.truncated || more
+			if len(rows) > 0 {
+				out = append(out, posting{i, form(f), st, rows, more, s.marked(e)})
+			}
+			if more {
+				break // the word itself fills the budget; its other forms rank below it
+			}
+		}
+	}
+	return out, nil
 }
 
 // shortPrefix is a number of letters that so many words begin with that tool
@@ -149,7 +167,7 @@ func (s *search) together(out *[]posting) error {
 		var all []store.Expr
 		for _, i := range s.plan.content {
 			u := &s.plan.units[i]
-			all = append(all, store.Any(u.exact(), u.loose(u.complete && s.completes(u, st))))
+			all = append(all, store.Any(u.exact(), u.loose(u.completed() && s.completes(u, st))))
 		}
 		if len(all) < 2 {
 			continue
