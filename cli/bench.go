@@ -198,7 +198,8 @@ func (a *app) measure(ctx context.Context, run func(Tell) (Measured, error)) err
 		return &fault{code: ExitInterrupted, what: "interrupted", hint: "nothing was kept", cause: ctx.Err()}
 	}
 	if err != nil {
-		return err
+		// Not explain's: doctor knows nothing of a bench.
+		return &fault{code: ExitFailed, what: err.Error(), cause: err}
 	}
 	if !a.asJSON {
 		for _, table := range found.Tables() {

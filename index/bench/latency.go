@@ -62,8 +62,8 @@ type QueryReport struct {
 
 // Building is what a server did while it built its index.
 type Building struct {
-	// FirstHitMs is when a search for a common word first found something, from
-	// the start of the process on.
+	// FirstHitMs is when a search first found something, from the start of the
+	// process on.
 	FirstHitMs float64 `json:"firstHitMs"`
 	// ReadyMs is when the index was current.
 	ReadyMs float64 `json:"readyMs"`
@@ -72,8 +72,8 @@ type Building struct {
 	Server   Cost `json:"server"`
 }
 
-// ask makes a search and, if another page than the first is wanted, goes there;
-// the time is that of the last page.
+// ask makes a search and, if another page than the first is wanted, goes there,
+// or to the last there is; the time is that of this page alone.
 func ask(c *client, request contract.SearchSessionsRequest, page int) (*contract.SearchResults, time.Duration, error) {
 	for {
 		results, took, err := c.search(request)
@@ -164,7 +164,8 @@ func sleep(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// between searches while the index is built a person types the next letter.
+// typing is the time between two searches while the index is built: about what a
+// person needs for the next letter.
 const typing = 50 * time.Millisecond
 
 // whileBuilding asks a server that builds its index from nothing, kinds in turn.
@@ -179,7 +180,7 @@ func (p *program) whileBuilding(ctx context.Context, kinds []queryKind, out *Que
 		b.Server, closing = c.close()
 		err = errors.Join(err, closing)
 	}()
-	// A new index has another clock of pages: only first pages can be asked for.
+	// Cursors go stale with every commit: only first pages can be asked for.
 	kinds = slices.DeleteFunc(slices.Clone(kinds), func(k queryKind) bool { return k.page > 1 })
 	var policy contract.Policy
 	if _, err := c.command("setPolicy", map[string]any{"enabled": true}, &policy); err != nil {

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -62,24 +61,10 @@ type turn struct {
 	Text    string `json:"text"`
 }
 
-// maxLoCoMo bounds the file; the whole of LoCoMo has three megabytes.
-const maxLoCoMo = 256 << 20
-
 func readLoCoMo(path string) ([]dialogue, error) {
-	info, err := os.Stat(path)
-	if err != nil {
-		return nil, fmt.Errorf("read LoCoMo: %w", err)
-	}
-	if info.Size() > maxLoCoMo {
-		return nil, fmt.Errorf("read LoCoMo: %s is larger than %d bytes", path, maxLoCoMo)
-	}
-	raw, err := os.ReadFile(path)
-	if err != nil {
-		return nil, fmt.Errorf("read LoCoMo: %w", err)
-	}
 	var out []dialogue
-	if err := json.Unmarshal(raw, &out); err != nil {
-		return nil, fmt.Errorf("read LoCoMo: %s is not in the form of locomo10.json: %w", path, err)
+	if err := corpus.ReadJSON(path, &out); err != nil {
+		return nil, fmt.Errorf("read LoCoMo, a file like locomo10.json: %w", err)
 	}
 	if len(out) == 0 {
 		return nil, fmt.Errorf("read LoCoMo: %s holds no dialogue", path)

@@ -97,7 +97,7 @@ func Relevance(ctx context.Context, o RelevanceOptions) (_ *RelevanceReport, err
 // haystack is the corpus in which n needles of each kind are looked for: large
 // enough that there is always something else to find.
 func haystack(seed uint64, n int) corpus.Config {
-	return corpus.Config{Seed: seed, Needles: n, Sessions: max(100, 15*n), Bytes: max(8_000_000, int64(n)*600_000)}
+	return corpus.Config{Seed: seed, Needles: n, Sessions: max(100, 15*n), Bytes: max(4_000_000, int64(n)*600_000)}
 }
 
 func needles(ctx context.Context, o RelevanceOptions, dir string) (_ *NeedlesReport, err error) {

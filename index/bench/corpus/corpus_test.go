@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -170,6 +171,11 @@ func TestReadTruth(t *testing.T) {
 	}
 	if _, err := corpus.ReadTruth(t.TempDir()); err == nil {
 		t.Error("a folder was taken for a truth file")
+	}
+	if endless := "/dev/zero"; runtime.GOOS != "windows" {
+		if _, err := corpus.ReadTruth(endless); err == nil {
+			t.Error("a file without end was taken for a truth file")
+		}
 	}
 }
 

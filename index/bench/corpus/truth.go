@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 )
 
@@ -41,25 +42,36 @@ type Needle struct {
 	Agents []string `json:"agents"`
 }
 
-// maxTruth bounds a truth file: one for ten gigabytes has ten megabytes.
-const maxTruth = 256 << 20
+// maxJSON bounds what is read at once: a truth file for ten gigabytes has ten
+// megabytes, the whole of LoCoMo three.
+const maxJSON = 64 << 20
+
+// ReadJSON reads a file of JSON that the user named. Files that are larger than
+// that hold something else.
+func ReadJSON(path string, into any) error {
+	f, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	raw, err := io.ReadAll(io.LimitReader(f, maxJSON+1))
+	if err == nil && len(raw) > maxJSON {
+		err = fmt.Errorf("it is larger than %d bytes", maxJSON)
+	}
+	if err == nil {
+		err = json.Unmarshal(raw, into)
+	}
+	if err != nil {
+		return fmt.Errorf("%s: %w", path, err)
+	}
+	return nil
+}
 
 // ReadTruth reads a truth file.
 func ReadTruth(path string) (*Truth, error) {
-	info, err := os.Stat(path)
-	if err != nil {
-		return nil, fmt.Errorf("read the truth file: %w", err)
-	}
-	if info.Size() > maxTruth {
-		return nil, fmt.Errorf("read the truth file %s: it is larger than %d bytes", path, maxTruth)
-	}
-	raw, err := os.ReadFile(path)
-	if err != nil {
-		return nil, fmt.Errorf("read the truth file: %w", err)
-	}
 	t := new(Truth)
-	if err := json.Unmarshal(raw, t); err != nil {
-		return nil, fmt.Errorf("read the truth file %s: %w", path, err)
+	if err := ReadJSON(path, t); err != nil {
+		return nil, fmt.Errorf("read the truth file: %w", err)
 	}
 	if len(t.Needles) == 0 {
 		return nil, fmt.Errorf("read the truth file %s: %w", path, errors.New("it names no needles"))
