@@ -101,6 +101,8 @@ func (p *program) idle(ctx context.Context, kinds []queryKind, tell Tell) (_ *Qu
 		return nil, err
 	}
 	var all [2][]time.Duration
+	var spent time.Duration // of the server's processor, for warm searches
+	asked := 0
 	for i, k := range kinds {
 		tell("searching", int64(i), int64(len(kinds)))
 		var took [2][]time.Duration
@@ -125,13 +127,23 @@ func (p *program) idle(ctx context.Context, kinds []queryKind, tell Tell) (_ *Qu
 		kind := Latency{Kind: k.name, Cold: quantiles(took[0]), Warm: quantiles(took[1])}
 		// A wanted tenth page is reached through nine others, which count.
 		if after, ok := timeOf(c.cmd.Process.Pid); ok {
-			each := milliseconds(after-before) / float64(len(k.requests)*k.page)
-			kind.CPUMs = &each
+			searches := len(k.requests) * k.page
+			asked, spent = asked+searches, spent+after-before
+			kind.CPUMs = each(after-before, searches)
 		}
 		out.Kinds = append(out.Kinds, kind)
 	}
 	out.All = Latency{Kind: "all", Cold: quantiles(all[0]), Warm: quantiles(all[1])}
+	if asked > 0 {
+		out.All.CPUMs = each(spent, asked)
+	}
 	return out, nil
+}
+
+// each is the share of one in n, in milliseconds.
+func each(all time.Duration, n int) *float64 {
+	ms := milliseconds(all / time.Duration(n))
+	return &ms
 }
 
 // glance is how often a server is asked for its status while it is waited for.

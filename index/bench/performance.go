@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -148,10 +149,10 @@ func (p *program) first(ctx context.Context) (IndexReport, error) {
 	}
 	r := IndexReport{Cost: cost, Pass: *pass, Transcripts: pass.Read}
 	megabytes := float64(pass.Read) / 1e6
-	r.PerByte = float64(pass.Index) / float64(max(pass.Read, 1))
-	r.MBPerS = megabytes / (cost.WallMs / 1000)
+	r.PerByte = thousandths(float64(pass.Index) / float64(max(pass.Read, 1)))
+	r.MBPerS = thousandths(megabytes / (cost.WallMs / 1000))
 	if cost.CPUMs > 0 {
-		r.MBPerCPUS = megabytes / (cost.CPUMs / 1000)
+		r.MBPerCPUS = thousandths(megabytes / (cost.CPUMs / 1000))
 	}
 	reader, err := store.OpenReader(ctx, index.PathsUnder(p.own).Index())
 	if err != nil {
@@ -160,6 +161,8 @@ func (p *program) first(ctx context.Context) (IndexReport, error) {
 	r.Sizes, err = reader.Measure(ctx)
 	return r, errors.Join(err, reader.Close())
 }
+
+func thousandths(x float64) float64 { return math.Round(x*1000) / 1000 }
 
 // kinds makes the queries.
 func (p *program) kinds(ctx context.Context, o PerformanceOptions) (_ []queryKind, err error) {
