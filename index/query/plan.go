@@ -17,6 +17,7 @@ type unit struct {
 	variants []string
 	literal  *analysis.Literal // of a quoted phrase
 	optional bool              // a stop word: counts in phrases only
+	among    bool              // there are other words to look for
 	rung     rung              // how far from what was typed it is looked for
 	instead  [][]string        // the terms it is looked for by, the likeliest first, where that is not typed
 	pieces   []int             // units that stand in for this one
@@ -68,6 +69,7 @@ func newPlan(q *parsed, scope contract.Scope) *plan {
 		}
 	}
 	for _, i := range p.content {
+		p.units[i].among = len(p.content) > 1
 		if p.units[i].quoted {
 			continue
 		}
@@ -111,7 +113,10 @@ func (u *unit) exact() store.Expr {
 	w := u.word
 	switch u.rung {
 	case rungNear, rungFar:
-		return u.replaced()
+		if !u.among {
+			return u.replaced()
+		}
+		return store.Expr{}
 	case rungPrefix, rungInside:
 		return store.Expr{}
 	}
@@ -135,6 +140,9 @@ func (u *unit) loose(complete bool) store.Expr {
 	var any []store.Expr
 	switch u.rung {
 	case rungNear, rungFar:
+		if u.among {
+			return u.replaced()
+		}
 		return store.Expr{}
 	case rungInside:
 		return u.replaced()
