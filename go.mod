@@ -31,5 +31,5 @@ require (
 	github.com/inconshreveable/mousetrap v1.1.0 // indirect
 	github.com/mattn/go-colorable v0.1.14 // indirect
 	github.com/mitchellh/colorstring v0.0.0-20190213212951-d06e56a500db // indirect
-	go.lsp.dev/uri v1.0.1 // indirect
+	go.lsp.dev/uri v1.0.1
 )

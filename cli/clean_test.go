@@ -93,9 +93,9 @@ func TestWords(t *testing.T) {
 		{count(1, "file", "files"), "1 file"}, {count(2, "file", "files"), "2 files"},
 		{project(ptr("/home/dev/work/tide/")), "tide"}, {project(ptr(`C:\Users\dev\x`)), "x"}, {project(ptr("/")), "/"}, {project(nil), ""}, {project(ptr("")), ""},
 		{shellWord("/a/b-c.d"), "/a/b-c.d"}, {shellWord("/a b/it's"), `'/a b/it'\''s'`}, {shellWord("$(x)"), "'$(x)'"},
-		{age(fixedNow.Add(-30e9), fixedNow), "just now"}, {age(fixedNow.Add(-5*60e9), fixedNow), "5 min ago"}, {age(fixedNow.Add(-23*3600e9), fixedNow), "23 h ago"},
-		{age(fixedNow.Add(-25*3600e9), fixedNow), "yesterday"}, {age(fixedNow.AddDate(0, 0, -9), fixedNow), "9 days ago"},
-		{age(fixedNow.AddDate(0, 0, -40), fixedNow), "2026-02-02"}, {age(fixedNow.AddDate(0, 0, 2), fixedNow), "2026-03-16"},
+		{contract.Age(fixedNow.Add(-30e9), fixedNow), "just now"}, {contract.Age(fixedNow.Add(-5*60e9), fixedNow), "5 min ago"}, {contract.Age(fixedNow.Add(-23*3600e9), fixedNow), "23 h ago"},
+		{contract.Age(fixedNow.Add(-25*3600e9), fixedNow), "yesterday"}, {contract.Age(fixedNow.AddDate(0, 0, -9), fixedNow), "9 days ago"},
+		{contract.Age(fixedNow.AddDate(0, 0, -40), fixedNow), "2026-02-02"}, {contract.Age(fixedNow.AddDate(0, 0, 2), fixedNow), "2026-03-16"},
 	} {
 		if tc.got != tc.want {
 			t.Errorf("got %q, want %q", tc.got, tc.want)
@@ -112,11 +112,11 @@ func FuzzSnippet(f *testing.F) {
 	f.Fuzz(func(t *testing.T, snippet string, a, b, c, d int) {
 		marks := []contract.Mark{{a, b}, {c, d}}
 		whole, marked := "", 0
-		for _, p := range cut(snippet, marks) {
-			whole += p.text
-			if p.marked {
+		for _, p := range (&contract.Evidence{Snippet: snippet, Marks: marks}).Pieces() {
+			whole += p.Text
+			if p.Marked {
 				marked++
-				if p.text == "" {
+				if p.Text == "" {
 					t.Error("an empty mark")
 				}
 			}

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"regexp"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/sessionls/sessionls/contract"
 )
@@ -36,7 +35,7 @@ func (s *screen) hitRow(hit contract.Hit) {
 	where, snippet := "-", "-"
 	if e := hit.Evidence; e != nil {
 		where = evidencePlace(e)
-		snippet = cleanLine(unmarked(e.Snippet, e.Marks))
+		snippet = cleanLine(unmarked(e))
 	}
 	columns := []string{hit.Agent + ":" + hit.SessionID, stamp(hit.UpdatedAt), project(hit.Cwd), cleanLine(hit.Title), where, snippet}
 	for i, c := range columns {
@@ -144,7 +143,7 @@ func (s *screen) facts(hit contract.Hit) []span {
 	add(truncate(project(hit.Cwd), 40), plainStyle)
 	add(truncate(cleanLine(text(hit.Branch)), 40), plainStyle)
 	if hit.UpdatedAt != nil {
-		add(age(hit.UpdatedAt.Time(), s.now), plainStyle)
+		add(contract.Age(hit.UpdatedAt.Time(), s.now), plainStyle)
 	}
 	add(count(hit.MessageCount, "message", "messages"), plainStyle)
 	for _, b := range badges(hit) {
@@ -261,14 +260,14 @@ func routeNote(d *contract.Debug) string {
 // itself holds stay text.
 func snippetSpans(e *contract.Evidence, base style) []span {
 	var out []span
-	for _, piece := range cut(e.Snippet, e.Marks) {
+	for _, piece := range e.Pieces() {
 		look := base
-		if piece.marked {
+		if piece.Marked {
 			look = marked
 		}
 		// White space between two pieces must not be lost, so it is flattened
 		// piece by piece.
-		if text := flatten(clean(piece.text)); text != "" {
+		if text := flatten(clean(piece.Text)); text != "" {
 			out = append(out, span{text, look})
 		}
 	}
@@ -298,74 +297,10 @@ func flatten(s string) string {
 }
 
 // unmarked is a snippet without the brackets around its marks.
-func unmarked(snippet string, marks []contract.Mark) string {
+func unmarked(e *contract.Evidence) string {
 	var out strings.Builder
-	for _, piece := range cut(snippet, marks) {
-		out.WriteString(piece.text)
+	for _, piece := range e.Pieces() {
+		out.WriteString(piece.Text)
 	}
 	return out.String()
-}
-
-// piece is a part of a snippet.
-type piece struct {
-	text   string
-	marked bool
-}
-
-// The brackets around a mark in a snippet.
-const (
-	markOpen  = "[["
-	markClose = "]]"
-)
-
-// cut divides a snippet at its marks and takes the brackets around them away. Marks
-// that do not fit the snippet are ignored.
-func cut(snippet string, marks []contract.Mark) []piece {
-	var out []piece
-	at := 0 // byte offset of what is not yet in out
-	offsets := newUTF16Index(snippet)
-	for _, m := range marks {
-		start, end := offsets.byteOffset(m[0]), offsets.byteOffset(m[1])
-		if start < at || end <= start {
-			continue
-		}
-		before, inside := snippet[at:start], snippet[start:end]
-		next := end
-		if strings.HasSuffix(before, markOpen) && strings.HasPrefix(snippet[end:], markClose) {
-			before = strings.TrimSuffix(before, markOpen)
-			next = end + len(markClose)
-		}
-		out = append(out, piece{text: before}, piece{text: inside, marked: true})
-		at = next
-	}
-	return append(out, piece{text: snippet[at:]})
-}
-
-// utf16Index finds byte offsets of offsets in UTF-16 code units, asked for in
-// ascending order.
-type utf16Index struct {
-	s           string
-	bytes, unit int
-}
-
-func newUTF16Index(s string) *utf16Index { return &utf16Index{s: s} }
-
-// byteOffset is -1 for an offset that lies before an earlier one, outside the
-// string or within a character.
-func (x *utf16Index) byteOffset(unit int) int {
-	if unit < x.unit {
-		return -1
-	}
-	for x.unit < unit && x.bytes < len(x.s) {
-		r, n := utf8.DecodeRuneInString(x.s[x.bytes:])
-		x.bytes += n
-		x.unit++
-		if r > 0xffff {
-			x.unit++
-		}
-	}
-	if x.unit != unit {
-		return -1
-	}
-	return x.bytes
 }

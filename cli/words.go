@@ -2,9 +2,7 @@ package cli
 
 import (
 	"fmt"
-	"path"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/sessionls/sessionls/contract"
@@ -48,45 +46,16 @@ func size(n int64) string {
 	return fmt.Sprintf("%.0f %s", value, units[unit])
 }
 
-// age says how long before now t was, in one unit; beyond a month it is the date.
-func age(t, now time.Time) string {
-	d := now.Sub(t)
-	switch {
-	case d < -time.Minute:
-		return t.In(now.Location()).Format("2006-01-02")
-	case d < time.Minute:
-		return "just now"
-	case d < time.Hour:
-		return fmt.Sprintf("%d min ago", int(d/time.Minute))
-	case d < 24*time.Hour:
-		return fmt.Sprintf("%d h ago", int(d/time.Hour))
-	case d < 48*time.Hour:
-		return "yesterday"
-	case d < 31*24*time.Hour:
-		return fmt.Sprintf("%d days ago", int(d/(24*time.Hour)))
-	}
-	return t.In(now.Location()).Format("2006-01-02")
-}
-
-// agoOrNever is age for the epoch milliseconds of a status.
+// agoOrNever is contract.Age for the epoch milliseconds of a status.
 func agoOrNever(ms *int64, now time.Time) string {
 	if ms == nil {
 		return "never"
 	}
-	return age(time.UnixMilli(*ms), now)
+	return contract.Age(time.UnixMilli(*ms), now)
 }
 
-// project is what people call a folder: its last segment.
-func project(cwd *string) string {
-	if cwd == nil || *cwd == "" {
-		return ""
-	}
-	p := strings.TrimRight(strings.ReplaceAll(*cwd, `\`, "/"), "/")
-	if p == "" {
-		return "/"
-	}
-	return cleanLine(path.Base(p))
-}
+// project is contract.ProjectName for the terminal.
+func project(cwd *string) string { return cleanLine(contract.ProjectName(cwd)) }
 
 // text is the string or "".
 func text(s *string) string {

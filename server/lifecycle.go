@@ -17,6 +17,8 @@ type client struct {
 	workDoneProgress     bool // takes window/workDoneProgress/create
 	configuration        bool // answers workspace/configuration
 	dynamicConfiguration bool // wants workspace/didChangeConfiguration registered
+	resolvesSymbols      bool // asks for a symbol's range when it needs it
+	contentRequests      bool // asks for the content of virtual documents
 }
 
 func readClient(params json.RawMessage) client {
@@ -36,6 +38,8 @@ func readClient(params json.RawMessage) client {
 	if slices.Contains(offered, string(protocol.PositionEncodingKindUTF8)) {
 		c.positionEncoding = protocol.PositionEncodingKindUTF8
 	}
+	c.resolvesSymbols = slices.Contains(texts(dig(params, "capabilities", "workspace", "symbol", "resolveSupport", "properties")), "location.range")
+	c.contentRequests = isObject(dig(params, "capabilities", "workspace", "textDocumentContent"))
 	return c
 }
 
@@ -44,6 +48,7 @@ func (s *server) initialize(_ context.Context, params json.RawMessage) (json.Raw
 		return nil, contract.InvalidParams("params", "want an object")
 	}
 	s.client = readClient(params)
+	s.folders.set(params)
 	set := s.settings.Load().merge(dig(params, "initializationOptions"))
 	s.settings.Store(set)
 	s.commands = s.commands.WithPrefix(set.commandPrefix)
@@ -58,10 +63,19 @@ func (s *server) initialize(_ context.Context, params json.RawMessage) (json.Raw
 		Str("positionEncoding", string(s.client.positionEncoding)).
 		Msg("initialize")
 
+	yes := true
+	workspace := &protocol.WorkspaceOptions{
+		WorkspaceFolders: &protocol.WorkspaceFoldersServerCapabilities{Supported: &yes, ChangeNotifications: protocol.Boolean(true)},
+	}
+	if s.client.contentRequests {
+		workspace.TextDocumentContent = &protocol.TextDocumentContentOptions{Schemes: []string{contract.DocumentScheme}}
+	}
 	return marshal(&protocol.InitializeResult{
 		Capabilities: protocol.ServerCapabilities{
-			PositionEncoding:       s.client.positionEncoding,
-			ExecuteCommandProvider: protocol.ExecuteCommandOptions{Commands: s.commands.Names()},
+			PositionEncoding:        s.client.positionEncoding,
+			ExecuteCommandProvider:  protocol.ExecuteCommandOptions{Commands: s.commands.Names()},
+			WorkspaceSymbolProvider: &protocol.WorkspaceSymbolOptions{ResolveProvider: &yes},
+			Workspace:               workspace,
 		},
 		ServerInfo: protocol.ServerInfo{Name: "sessionls", Version: protocol.NewOptional(s.version)},
 	})
@@ -77,6 +91,9 @@ func (s *server) initialized(ctx context.Context, _ json.RawMessage) error {
 		s.registerConfiguration(ctx)
 		s.pullConfiguration(ctx) // before the first status, which it may forbid
 		s.goBackground(func() { s.followConfiguration(ctx) })
+		if s.client.contentRequests {
+			s.goBackground(func() { s.followDocuments(ctx, s.service.Subscribe(ctx)) })
+		}
 		s.newNotifier().run(ctx, s.service.Subscribe(ctx), s.settingsChanged)
 	})
 	return nil

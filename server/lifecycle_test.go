@@ -17,13 +17,17 @@ const (
 	eglotInitialize  = `{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"processId":%d,"clientInfo":{"name":"Eglot","version":"1.19"},"rootPath":"/home/u/p/","rootUri":"file:///home/u/p","initializationOptions":{},"capabilities":{"general":{"positionEncodings":["utf-32","utf-8","utf-16"]},"workspace":{"applyEdit":true,"executeCommand":{"dynamicRegistration":false},"configuration":true,"workspaceFolders":true},"window":{"showDocument":{"support":true},"workDoneProgress":true},"experimental":{}},"workspaceFolders":[{"uri":"file:///home/u/p","name":"~/p/"}]}}`
 )
 
-func initializeResult(encoding, prefix string) string {
+func initializeResult(encoding, prefix string, documents bool) string {
 	var names []string
 	for _, n := range []string{"searchSessions", "searchStatus", "clear", "getPolicy", "setPolicy", "listSessions", "readSession", "listEvents", "filterEvents", "readEvent", "readSurface", "readTitles", "traceSession", "traceEvent", "renderTranscript", "resumePlan", "forgetSession"} {
 		names = append(names, fmt.Sprintf("%q", prefix+"."+n))
 	}
-	return `{"jsonrpc":"2.0","id":0,"result":{"capabilities":{"positionEncoding":"` + encoding + `","executeCommandProvider":{"commands":[` +
-		strings.Join(names, ",") + `]}},"serverInfo":{"name":"sessionls","version":"1.2.3"}}}`
+	content := ""
+	if documents {
+		content = `,"textDocumentContent":{"schemes":["sessionls"]}`
+	}
+	return `{"jsonrpc":"2.0","id":0,"result":{"capabilities":{"positionEncoding":"` + encoding + `","workspaceSymbolProvider":{"resolveProvider":true},"executeCommandProvider":{"commands":[` +
+		strings.Join(names, ",") + `]},"workspace":{"workspaceFolders":{"supported":true,"changeNotifications":true}` + content + `}},"serverInfo":{"name":"sessionls","version":"1.2.3"}}}`
 }
 
 func TestInitialize(t *testing.T) {
@@ -56,7 +60,7 @@ func TestInitialize(t *testing.T) {
 		t.Run(tc.name, func(t *testing.T) {
 			s := start(t, newFakeService())
 			s.Send(tc.send)
-			if got, want := s.Response("0").Raw, initializeResult(tc.encoding, tc.prefix); got != want {
+			if got, want := s.Response("0").Raw, initializeResult(tc.encoding, tc.prefix, tc.name == "VS Code"); got != want {
 				t.Fatalf("\n got %s\nwant %s", got, want)
 			}
 			s.Send(execute(1, tc.prefix+".searchStatus"))

@@ -92,6 +92,9 @@ type server struct {
 	client   client
 	commands *commands.Registry
 
+	folders   folders
+	documents documents
+
 	settings        atomic.Pointer[settings]
 	settingsChanged chan struct{} // room for one; wakes the status notifier
 	pullAgain       chan struct{} // room for one; the client's configuration changed
@@ -123,10 +126,16 @@ func newServer(conn *rpc.Conn, opts Options) *server {
 		protocol.MethodInitialize:              s.initialize,
 		protocol.MethodShutdown:                s.shutdown,
 		protocol.MethodWorkspaceExecuteCommand: s.executeCommand,
+
+		protocol.MethodWorkspaceSymbol:              s.workspaceSymbol,
+		protocol.MethodWorkspaceSymbolResolve:       s.resolveSymbol,
+		protocol.MethodWorkspaceTextDocumentContent: s.textDocumentContent,
 	}
 	s.notifications = map[string]notificationFunc{
 		protocol.MethodInitialized:                     s.initialized,
 		protocol.MethodWorkspaceDidChangeConfiguration: s.didChangeConfiguration,
+
+		protocol.MethodWorkspaceDidChangeWorkspaceFolders: s.didChangeWorkspaceFolders,
 	}
 	return s
 }

@@ -48,17 +48,22 @@ func text(raw json.RawMessage) string {
 
 // texts reads the strings of a list.
 func texts(raw json.RawMessage) []string {
-	var list []json.RawMessage
-	if json.Unmarshal(raw, &list) != nil {
-		return nil
-	}
 	var out []string
-	for _, element := range list {
+	for _, element := range elements(raw) {
 		if s := text(element); s != "" {
 			out = append(out, s)
 		}
 	}
 	return out
+}
+
+// elements reads a list, nil if it is none.
+func elements(raw json.RawMessage) []json.RawMessage {
+	var list []json.RawMessage
+	if json.Unmarshal(raw, &list) != nil {
+		return nil
+	}
+	return list
 }
 
 // isObject reports whether raw looks like a JSON object.
