@@ -241,17 +241,17 @@ func (s *session) turn(w *voice, e encoder, clock *time.Time) {
 		}
 		return text + "\n" + fmt.Sprintf(form, planted) + " " + w.prose(60)
 	}
-	e.add(Event{At: tick(300), Role: User, Text: around(w.prose(w.length(220, 0.9, 6000)), s.take("user"), "Please look at %s again.")})
+	e.add(Event{At: tick(300), Role: User, Text: around(w.prose(w.length(250, 1, 8000)), s.take("user"), "It is about %s, I think.")})
 	for range w.length(5, 0.7, 30) {
 		if chance(w.rnd, 0.5) {
-			e.add(Event{At: tick(20), Role: Assistant, Text: around(w.answer(w.length(260, 0.8, 4000)), s.take("assistant"), "Note %s here.")})
+			e.add(Event{At: tick(20), Role: Assistant, Text: around(w.answer(w.length(300, 0.8, 5000)), s.take("assistant"), "This is where %s comes in.")})
 		}
 		e.add(s.step(w, tick(30)))
 		if e.size() > s.target && !s.has("tool", "deep") {
 			break
 		}
 	}
-	e.add(Event{At: tick(20), Role: Assistant, Text: around(w.answer(w.length(1500, 0.8, 9000)), s.take("assistant"), "Note %s here.")})
+	e.add(Event{At: tick(20), Role: Assistant, Text: around(w.answer(w.length(1200, 0.9, 10_000)), s.take("assistant"), "This is where %s comes in.")})
 }
 
 // step is a tool call and its output.
@@ -265,12 +265,12 @@ func (s *session) step(w *voice, at time.Time) Event {
 	}
 	switch p := w.rnd.Float64(); {
 	case deep != "":
-		step.Text = w.output(between(w.rnd, 160_000, 300_000)) + "note: " + deep + " (see above)\n" + w.output(between(w.rnd, 40_000, 120_000))
+		step.Text = w.output(between(w.rnd, 160_000, 300_000)) + "found " + deep + " in the cache\n" + w.output(between(w.rnd, 40_000, 120_000))
 	case planted != "":
-		step.Text = w.output(w.length(800, 1, 10_000)) + "info: " + planted + " done\n" + w.output(w.length(800, 1, 10_000))
-	case p < 0.002:
-		step.Text = w.output(between(w.rnd, 100_000, 900_000))
-	case p < 0.004:
+		step.Text = w.output(w.length(900, 1, 12_000)) + "using " + planted + " from now on\n" + w.output(w.length(900, 1, 12_000))
+	case p < 0.003:
+		step.Text = w.output(between(w.rnd, 80_000, 700_000))
+	case p < 0.006:
 		step.Tool, step.Input, step.Blob = "Read", "docs/screenshot.png", w.blob(between(w.rnd, 30_000, 400_000))
 	case p < 0.35:
 		step.Tool, step.Input, step.Text = "Read", file.path, file.read(w.rnd)
@@ -280,7 +280,7 @@ func (s *session) step(w *voice, at time.Time) Event {
 	case p < 0.6 && len(w.printed) > 0:
 		step.Text = pick(w.rnd, w.printed) // the same command again
 	default:
-		step.Text = w.output(w.length(1700, 1.1, 30_000))
+		step.Text = w.output(w.length(1500, 1.2, 40_000))
 		w.printed = append(w.printed, step.Text)
 	}
 	return step

@@ -103,7 +103,7 @@ func Extend(home, id, text string, at time.Time) error {
 	if i := bytes.LastIndex(before, []byte(`,"uuid":"`)); i >= 0 && len(before) > i+45 {
 		c.last = string(before[i+9 : i+45])
 	}
-	c.add(Event{At: at, Role: User, Text: "Please look at " + text + " again."})
+	c.add(Event{At: at, Role: User, Text: "And now " + text + "."})
 	f, err := os.OpenFile(path, os.O_APPEND|os.O_WRONLY, 0)
 	if err != nil {
 		return fmt.Errorf("append to a session: %w", err)

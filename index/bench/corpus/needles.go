@@ -72,7 +72,7 @@ func kinds() []kind {
 		}},
 		{"prefix", said, func(p *planter, i int) (string, []string) {
 			w := p.word()
-			return one(w+[]string{"ation", "ently", "ology", "arium"}[i%4], w)
+			return one(w+[]string{"istic", "ement", "ational", "hood"}[i%4], w)
 		}},
 		{"inflection", said, func(p *planter, i int) (string, []string) {
 			w := p.word()
@@ -94,19 +94,19 @@ func kinds() []kind {
 		}},
 		{"CJK 1", said, func(p *planter, _ int) (string, []string) {
 			c := p.single()
-			return one("请把"+c+"的逻辑改一下", c)
+			return one("上游"+c+"又断开", c)
 		}},
 		{"CJK 2", said, func(p *planter, _ int) (string, []string) {
 			run := p.han(4)
-			return one("这个"+run+"需要看看", string([]rune(run)[1:3]))
+			return one("昨天"+run+"没写完", string([]rune(run)[1:3]))
 		}},
 		{"CJK n", said, func(p *planter, i int) (string, []string) {
 			run := p.han(6)
-			return one("帮我看"+run+"为什么慢", string([]rune(run)[:3+i%4]))
+			return one("等"+run+"上线再说", string([]rune(run)[:3+i%4]))
 		}},
 		{"glued", said, func(p *planter, _ int) (string, []string) {
 			w := p.word()
-			return one("重跑"+w+"后再看", w+" ")
+			return one("改完"+w+"就发布", w+" ")
 		}},
 		{"emoji", said, func(p *planter, _ int) (string, []string) { e := p.emoji(); return one(e, e) }},
 		{"deep in tool output", []string{"deep"}, func(p *planter, _ int) (string, []string) { w := p.word(); return one(w, w+" ") }},
@@ -117,11 +117,14 @@ func kinds() []kind {
 // planter invents needles and remembers what is taken.
 type planter struct {
 	*reserved
-	v *vocabulary
+	v     *vocabulary
+	taken string // Chinese and Japanese text that stands in the corpus
 }
 
 func newPlanter(seed uint64, v *vocabulary) *planter {
-	return &planter{reserved: &reserved{rnd: rand.New(rand.NewPCG(seed, 2)), seen: map[string]bool{}}, v: v}
+	p := &planter{reserved: &reserved{rnd: rand.New(rand.NewPCG(seed, 2)), seen: map[string]bool{}}, v: v}
+	p.taken = strings.Join(chinese, "") + strings.Join(japanese, "") + "上游又断开昨天没写完等上线再说改完就发布"
+	return p
 }
 
 // plain is a word that occurs here and there.
@@ -144,41 +147,56 @@ func (p *planter) code() string {
 	return p.fresh(func() string { return fmt.Sprintf("E7%05d", p.rnd.IntN(100_000)) })
 }
 
-// single is a Chinese character that stands nowhere else: neither in the
-// corpus's words nor among those of han.
+// single is a Chinese character that stands nowhere else.
 func (p *planter) single() string {
-	return p.fresh(func() string { return string(rune(0x9000 + p.rnd.IntN(0xf00))) })
+	return p.fresh(func() string { return p.character(0x4e00, 0x9f00) })
 }
 
 // han is a run of n Chinese characters of which no two neighbours stand beside
-// each other elsewhere. The characters themselves do.
+// each other elsewhere. The characters themselves do, in other needles.
 func (p *planter) han(n int) string {
-	const chars = "鲸鹦鹉螺珊瑚琥珀藤萝蜃楼麒麟貔貅饕餮魑魅琉璃檀榫卯砚瓷窑鸢槐荫蟾蜍鳞蝶蚕茧霁霄璇玑徽烟茶盐渔樵耕牧桥渡梅竹兰菊"
-	all := []rune(chars)
 again:
 	for {
-		run := make([]rune, n)
+		run := make([]string, n)
 		for i := range run {
-			run[i] = pick(p.rnd, all)
+			run[i] = p.character(hanFrom, hanTo)
 		}
 		for i := range n - 1 {
-			if p.seen[string(run[i:i+2])] {
+			if p.seen[run[i]+run[i+1]] {
 				continue again
 			}
 		}
-		for i := range n - 1 {
-			p.seen[string(run[i:i+2])] = true
+		for i, c := range run {
+			p.seen[c] = true // none of them is a single one later
+			if i > 0 {
+				p.seen[run[i-1]+c] = true
+			}
 		}
-		return string(run)
+		return strings.Join(run, "")
 	}
 }
 
+// The characters of han are few, so that they recur.
+const hanFrom, hanTo = 0x6d80, 0x6e00
+
+// character is a Chinese character that no word of the corpus has, of a range
+// and not of han's unless it is han's.
+func (p *planter) character(from, to int) string {
+	for {
+		r := rune(between(p.rnd, from, to))
+		if r >= hanFrom && r <= hanTo && from != hanFrom {
+			continue
+		}
+		if !strings.ContainsRune(p.taken, r) {
+			return string(r)
+		}
+	}
+}
+
+// emoji are three animals in a row.
 func (p *planter) emoji() string {
-	const all = "🦖🪗🧶🪁🦩🪐🧿🛸🦔🪴🧊🦚🪂🦥🪙🧲🦑🪵🛷🦦"
-	list := []rune(all)
-	return p.fresh(func() string {
-		return string([]rune{pick(p.rnd, list), pick(p.rnd, list), pick(p.rnd, list)})
-	})
+	animal := func() rune { return rune(between(p.rnd, 0x1f400, 0x1f43c)) }
+	return p.fresh(func() string { return string([]rune{animal(), animal(), animal()}) })
 }
 
 // mistype makes one edit of a word: two letters swapped, one left out, one

@@ -8,13 +8,12 @@ import (
 	"time"
 )
 
-// Words of languages without spaces between words, and Korean. None of the
-// characters is one of a needle's.
+// Words of languages without spaces between words, and Korean.
 var (
-	chinese  = strings.Fields(`修改 代码 文件 测试 错误 函数 参数 返回 配置 服务 接口 请求 数据 索引 查询 缓存 线程 性能 内存 日志 部署 版本 提交 分支 合并 编译 运行 失败 成功 检查 问题 原因 用户 权限 更新 删除 模块 依赖 环境 变量 类型 对象 字段 连接 超时 重试 任务 进程 文档 可以 应该 现在 因为 所以 如果 没有 这个 我们`)
-	japanese = strings.Fields(`ファイル を 修正 して ください テスト が 失敗 しました エラー の 原因 は 関数 です 設定 サーバー から データ 取得 する 処理 追加 変更 確認 結果 できない ので ログ キャッシュ この 問題 について`)
-	korean   = strings.Fields(`파일을 수정 해주세요 테스트가 실패 했습니다 오류 원인은 함수 설정 서버 데이터 조회 캐시 삭제 확인 결과 로그를 성능 코드`)
-	common   = strings.Fields("✅ ❌ ⚠️ 🚀 🔧 🐛 📝 🎉 🔍 💡")
+	chinese  = strings.Fields(`编译器 仓库 脚本 断言 迁移 回滚 告警 网关 采样 校验 补丁 目录 指针 堆栈 回调 字节 端口 证书 令牌 阈值 抖动 归档 镜像 节点 流水线 覆盖率 先看 再跑 一次 还是 不行 换成 这里 仍然 报错 通过 为什么 慢 快 顺便 记得 下午 合并 之前 之后`)
+	japanese = strings.Fields(`ビルド に 時間 かかる 理由 を 調べる 配列 の 境界 で 例外 起きる 型 推論 見直す 依存 更新 後 動作 遅い 計測 して 報告 下さい バッファ あふれ テーブル 列 増やす`)
+	korean   = strings.Fields(`빌드가 느린 이유를 찾아 주세요 배열 경계에서 예외 발생 타입 추론 의존성 갱신 후 동작 측정 보고 로그인 세션 만료 재시도 횟수 늘려`)
+	common   = strings.Fields("✅ ❌ ⚠️ 🚀 🔧 📝 🎉 🔍 💡 📌")
 	endings  = strings.Fields("go ts py rs md json yaml sql css sh")
 )
 
