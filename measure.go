@@ -15,7 +15,8 @@ type benches struct{}
 // Relevance implements cli.Bench.
 func (benches) Relevance(ctx context.Context, r cli.RelevanceBench, tell cli.Tell) (cli.Measured, error) {
 	found, err := bench.Relevance(ctx, bench.RelevanceOptions{
-		Needles: r.Needles, Seed: r.Seed, Corpus: r.Corpus, Truth: r.Truth, LoCoMo: r.LoCoMo, Together: r.Together, Tell: bench.Tell(tell),
+		Needles: r.Needles, Seed: r.Seed, Corpus: r.Corpus, Truth: r.Truth, LoCoMo: r.LoCoMo, Together: r.Together, Ablate: r.Ablate,
+		Tell: bench.Tell(tell),
 	})
 	if err != nil {
 		return nil, err

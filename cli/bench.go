@@ -43,6 +43,8 @@ type RelevanceBench struct {
 	// LoCoMo is a file of dialogues, "" for none.
 	LoCoMo   string
 	Together bool
+	// Ablate asks again without each part of the ranking.
+	Ablate bool
 }
 
 // PerformanceBench asks what the program costs.
@@ -92,11 +94,15 @@ each with "kind", "query" and "expect", the ids of the sessions that hold it.
 --locomo takes the file locomo10.json of LoCoMo (Maharana et al., ACL 2024), which is not part of
 this program, and asks its questions word for word of its dialogues: hit@1, hit@5, MRR.
 
+--ablate asks everything again of the ranking without each of its parts: what a part is worth is
+what is lost without it.
+
 The JSON also names needles that were not found as they should be.`
 
 const relevanceExamples = `  sessionls bench relevance
   sessionls bench relevance --needles 100 --seed 2
   sessionls bench relevance --needles 0 --locomo locomo10.json
+  sessionls bench relevance --locomo locomo10.json --ablate
   sessionls bench relevance --json | jq '.needles.kinds[] | select(.recallAt1 < 1)'`
 
 func (a *app) benchCommand() *cobra.Command {
@@ -164,6 +170,7 @@ func (a *app) relevanceCommand() *cobra.Command {
 	cmd.Flags().StringVar(&request.Truth, "truth", "", "the truth file of --corpus")
 	cmd.Flags().StringVar(&request.LoCoMo, "locomo", "", "ask the questions of this file")
 	cmd.Flags().BoolVar(&request.Together, "together", false, "all of LoCoMo's dialogues in one index instead of one each")
+	cmd.Flags().BoolVar(&request.Ablate, "ablate", false, "ask again without each part of the ranking")
 	return a.jsonFlag(cmd)
 }
 

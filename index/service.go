@@ -50,6 +50,9 @@ type Options struct {
 	Watch func() (watch.Backend, error)
 	// Transport is how far the answers travel; "" is local.
 	Transport contract.Transport
+	// Ranking replaces the ranking of searches, for the benches; nil is
+	// [query.DefaultRanking].
+	Ranking *query.Ranking
 }
 
 // Service answers the commands of the contract from this machine's index. Its
@@ -101,6 +104,9 @@ func Open(ctx context.Context, opts Options) (*Service, error) {
 	s := &Service{
 		paths: opts.Paths, env: opts.Env, readers: opts.Readers, log: zerolog.Nop(), now: opts.Now, transport: opts.Transport,
 		byAgent: map[string]transcript.Reader{}, patience: patience, engine: query.New(), gate: make(chan struct{}, 1),
+	}
+	if opts.Ranking != nil {
+		s.engine = s.engine.WithRanking(*opts.Ranking)
 	}
 	if opts.Log != nil {
 		s.log = *opts.Log

@@ -16,6 +16,7 @@ import (
 
 	"github.com/sessionls/sessionls/contract"
 	"github.com/sessionls/sessionls/index"
+	"github.com/sessionls/sessionls/index/query"
 	"github.com/sessionls/sessionls/index/transcript"
 )
 
@@ -40,14 +41,21 @@ func folder() (dir string, remove func() error, err error) {
 // library is an index of one home, in this process.
 type library struct {
 	*index.Service
+	home, own string
 }
 
 // openLibrary opens the index below own of the transcripts below home, and
 // gives the consent. The environment's folders of agents are not looked at.
 func openLibrary(ctx context.Context, home, own string) (*library, error) {
+	return openRanked(ctx, home, own, nil)
+}
+
+// openRanked is openLibrary with another ranking than the usual one.
+func openRanked(ctx context.Context, home, own string, ranking *query.Ranking) (*library, error) {
 	s, err := index.Open(ctx, index.Options{
-		Paths: index.PathsUnder(own),
-		Env:   transcript.Env{Home: home, Getenv: func(string) string { return "" }},
+		Paths:   index.PathsUnder(own),
+		Env:     transcript.Env{Home: home, Getenv: func(string) string { return "" }},
+		Ranking: ranking,
 	})
 	if err != nil {
 		return nil, err
@@ -56,7 +64,7 @@ func openLibrary(ctx context.Context, home, own string) (*library, error) {
 	if _, err := s.SetPolicy(ctx, contract.SetPolicyRequest{Enabled: contract.Optional[bool]{Set: true, Value: &yes}}); err != nil {
 		return nil, errors.Join(err, s.Close())
 	}
-	return &library{s}, nil
+	return &library{s, home, own}, nil
 }
 
 // build opens the index and brings it up to date.

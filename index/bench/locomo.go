@@ -89,7 +89,7 @@ func category(n int) string {
 	return fmt.Sprintf("category %d", n)
 }
 
-func loCoMo(ctx context.Context, o RelevanceOptions, dir string) (*LoCoMoReport, error) {
+func loCoMo(ctx context.Context, o RelevanceOptions, dir string, ablations *ablations) (*LoCoMoReport, error) {
 	dialogues, err := readLoCoMo(o.LoCoMo)
 	if err != nil {
 		return nil, err
@@ -100,7 +100,7 @@ func loCoMo(ctx context.Context, o RelevanceOptions, dir string) (*LoCoMoReport,
 		size = len(dialogues)
 	}
 	for i, group := range slices.Collect(slices.Chunk(dialogues, size)) {
-		if err := out.ask(ctx, group, i*size, filepath.Join(dir, fmt.Sprintf("dialogues%d", i)), o.Tell); err != nil {
+		if err := out.ask(ctx, group, i*size, filepath.Join(dir, fmt.Sprintf("dialogues%d", i)), o.Tell, ablations); err != nil {
 			return nil, err
 		}
 	}
@@ -114,7 +114,7 @@ func loCoMo(ctx context.Context, o RelevanceOptions, dir string) (*LoCoMoReport,
 
 // ask puts a group of dialogues into one index and asks their questions. from
 // is the number of the first.
-func (r *LoCoMoReport) ask(ctx context.Context, group []dialogue, from int, dir string, tell Tell) (err error) {
+func (r *LoCoMoReport) ask(ctx context.Context, group []dialogue, from int, dir string, tell Tell, ablations *ablations) (err error) {
 	home := filepath.Join(dir, "home")
 	for i := range group {
 		n, err := group[i].write(home, from+i)
@@ -128,10 +128,24 @@ func (r *LoCoMoReport) ask(ctx context.Context, group []dialogue, from int, dir 
 		return err
 	}
 	defer func() { err = errors.Join(err, l.Close()) }()
+	progress := func(i int) { tell("asking LoCoMo's questions", int64(from+i), int64(r.Dialogues)) }
+	if err := l.question(ctx, group, from, progress, r.add); err != nil {
+		return err
+	}
+	return ablations.each(ctx, l, func(l *library, a *Ablation) error {
+		return l.question(ctx, group, from, progress, func(_ *question, rank int) { a.answered().add(rank) })
+	})
+}
+
+// question asks the questions of a group of dialogues, of which from is the number
+// of the first, and tells of each at which rank a session with evidence came, 0
+// for none.
+func (l *library) question(ctx context.Context, group []dialogue, from int, progress func(int), add func(*question, int)) error {
 	for i := range group {
-		for _, q := range group[i].QA {
-			tell("asking LoCoMo's questions", int64(from+i), int64(r.Dialogues))
-			want := evidence(q, from+i)
+		progress(i)
+		for k := range group[i].QA {
+			q := &group[i].QA[k]
+			want := evidence(*q, from+i)
 			if len(want) == 0 {
 				continue
 			}
@@ -139,16 +153,20 @@ func (r *LoCoMoReport) ask(ctx context.Context, group []dialogue, from int, dir 
 			if err != nil {
 				return err
 			}
-			rank := 1 + slices.IndexFunc(found, func(id string) bool { return slices.Contains(want, id) })
-			k := slices.IndexFunc(r.Categories, func(a Answers) bool { return a.Category == category(q.Category) })
-			if k < 0 {
-				k, r.Categories = len(r.Categories), append(r.Categories, Answers{Category: category(q.Category)})
-			}
-			r.Categories[k].add(rank)
-			r.All.add(rank)
+			add(q, 1+slices.IndexFunc(found, func(id string) bool { return slices.Contains(want, id) }))
 		}
 	}
 	return nil
+}
+
+// add counts a question for its category and for all.
+func (r *LoCoMoReport) add(q *question, rank int) {
+	k := slices.IndexFunc(r.Categories, func(a Answers) bool { return a.Category == category(q.Category) })
+	if k < 0 {
+		k, r.Categories = len(r.Categories), append(r.Categories, Answers{Category: category(q.Category)})
+	}
+	r.Categories[k].add(rank)
+	r.All.add(rank)
 }
 
 // turnRef is how evidence names a turn: dialogue session and turn.

@@ -24,7 +24,9 @@ type RelevanceOptions struct {
 	// puts all dialogues into one index instead of one each.
 	LoCoMo   string
 	Together bool
-	Tell     Tell
+	// Ablate asks everything again of the ranking without each of its parts.
+	Ablate bool
+	Tell   Tell
 }
 
 // RelevanceReport is what was found.
@@ -32,6 +34,8 @@ type RelevanceReport struct {
 	Bench   string         `json:"bench"` // relevance
 	Needles *NeedlesReport `json:"needles,omitempty"`
 	LoCoMo  *LoCoMoReport  `json:"locomo,omitempty"`
+	// Ablations are there when they were asked for.
+	Ablations []Ablation `json:"ablations,omitempty"`
 }
 
 // NeedlesReport is how often planted needles were found.
@@ -81,16 +85,21 @@ func Relevance(ctx context.Context, o RelevanceOptions) (_ *RelevanceReport, err
 	}
 	defer func() { err = errors.Join(err, remove()) }()
 	out := &RelevanceReport{Bench: "relevance"}
+	var ablations *ablations
+	if o.Ablate {
+		ablations = newAblations()
+	}
 	if o.Needles > 0 || o.Corpus != "" {
-		if out.Needles, err = needles(ctx, o, dir); err != nil {
+		if out.Needles, err = needles(ctx, o, dir, ablations); err != nil {
 			return nil, err
 		}
 	}
 	if o.LoCoMo != "" {
-		if out.LoCoMo, err = loCoMo(ctx, o, dir); err != nil {
+		if out.LoCoMo, err = loCoMo(ctx, o, dir, ablations); err != nil {
 			return nil, err
 		}
 	}
+	out.Ablations = ablations.close()
 	return out, nil
 }
 
@@ -100,7 +109,7 @@ func haystack(seed uint64, n int) corpus.Config {
 	return corpus.Config{Seed: seed, Needles: n, Sessions: max(100, 15*n), Bytes: max(4_000_000, int64(n)*600_000)}
 }
 
-func needles(ctx context.Context, o RelevanceOptions, dir string) (_ *NeedlesReport, err error) {
+func needles(ctx context.Context, o RelevanceOptions, dir string, ablations *ablations) (_ *NeedlesReport, err error) {
 	home, truth := o.Corpus, (*corpus.Truth)(nil)
 	if home != "" {
 		if home, err = absolute(home); err != nil {
@@ -122,18 +131,14 @@ func needles(ctx context.Context, o RelevanceOptions, dir string) (_ *NeedlesRep
 	}
 	defer func() { err = errors.Join(err, l.Close()) }()
 	out := &NeedlesReport{Seed: truth.Seed, Bytes: truth.Size, Sessions: len(truth.Sessions), All: Recall{Kind: "all"}}
-	for i, n := range truth.Needles {
-		o.Tell("looking for needles", int64(i), int64(len(truth.Needles)))
-		found, err := l.found(ctx, n.Query)
-		if err != nil {
-			return nil, err
-		}
-		k := slices.IndexFunc(out.Kinds, func(r Recall) bool { return r.Kind == n.Kind })
-		if k < 0 {
-			k, out.Kinds = len(out.Kinds), append(out.Kinds, Recall{Kind: n.Kind})
-		}
-		out.Kinds[k].add(&n, found)
-		out.All.add(&n, found)
+	if err := l.seek(ctx, truth, o.Tell, out.add); err != nil {
+		return nil, err
+	}
+	err = ablations.each(ctx, l, func(l *library, a *Ablation) error {
+		return l.seek(ctx, truth, o.Tell, a.planted().add)
+	})
+	if err != nil {
+		return nil, err
 	}
 	out.All.Misses = nil // told with their kinds
 	out.All.close()
@@ -141,6 +146,29 @@ func needles(ctx context.Context, o RelevanceOptions, dir string) (_ *NeedlesRep
 		out.Kinds[i].close()
 	}
 	return out, nil
+}
+
+// seek looks for all needles and tells of each which sessions were found.
+func (l *library) seek(ctx context.Context, truth *corpus.Truth, tell Tell, add func(*corpus.Needle, []string)) error {
+	for i := range truth.Needles {
+		tell("looking for needles", int64(i), int64(len(truth.Needles)))
+		found, err := l.found(ctx, truth.Needles[i].Query)
+		if err != nil {
+			return err
+		}
+		add(&truth.Needles[i], found)
+	}
+	return nil
+}
+
+// add counts a needle for its kind and for all.
+func (r *NeedlesReport) add(n *corpus.Needle, found []string) {
+	k := slices.IndexFunc(r.Kinds, func(x Recall) bool { return x.Kind == n.Kind })
+	if k < 0 {
+		k, r.Kinds = len(r.Kinds), append(r.Kinds, Recall{Kind: n.Kind})
+	}
+	r.Kinds[k].add(n, found)
+	r.All.add(n, found)
 }
 
 // add counts one needle; the shares are sums until close.
@@ -183,6 +211,9 @@ func (r *RelevanceReport) Tables() []report.Table {
 	}
 	if l := r.LoCoMo; l != nil {
 		out = append(out, l.table())
+	}
+	if len(r.Ablations) > 0 {
+		out = append(out, r.ablationTable())
 	}
 	return out
 }

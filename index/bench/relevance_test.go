@@ -10,6 +10,7 @@ import (
 
 	"github.com/sessionls/sessionls/index/bench"
 	"github.com/sessionls/sessionls/index/bench/corpus"
+	"github.com/sessionls/sessionls/index/query"
 )
 
 func silent(string, int64, int64) {}
@@ -132,6 +133,36 @@ func TestLoCoMo(t *testing.T) {
 		if len(l.Categories) != 4 || len(got.Tables()) != 1 || len(got.Tables()[0].Rows) != 5 {
 			t.Errorf("%+v", l.Categories)
 		}
+	}
+}
+
+// TestAblations: each part of the ranking is left out once, of the same
+// questions and needles.
+func TestAblations(t *testing.T) {
+	home := t.TempDir()
+	id := "9e0a0000-0000-4000-8000-000000000001"
+	if err := corpus.Filler(home, id, 1, 20_000, "kzaqulb"); err != nil {
+		t.Fatal(err)
+	}
+	truth := filepath.Join(t.TempDir(), "truth.json")
+	talk := filepath.Join(t.TempDir(), "talks.json")
+	for file, text := range map[string]string{truth: `{"needles":[{"id":"a","kind":"word","query":"kzaqulb","expect":["` + id + `"]}]}`, talk: talks} {
+		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	got := relevance(t, bench.RelevanceOptions{Corpus: home, Truth: truth, LoCoMo: talk, Ablate: true})
+	if len(got.Ablations) != len(query.Ablations()) {
+		t.Fatalf("%d ablations", len(got.Ablations))
+	}
+	for i, a := range got.Ablations {
+		if a.Without != query.Ablations()[i].Name || a.Needles.Needles != 1 || a.Needles.At1 != 1 || a.LoCoMo.Questions != 5 || a.LoCoMo.Hit1 != 0.8 {
+			t.Errorf("%+v %+v %+v", a, a.Needles, a.LoCoMo)
+		}
+	}
+	tables := got.Tables()
+	if last := tables[len(tables)-1]; len(last.Rows) != 1+len(got.Ablations) {
+		t.Errorf("%+v", last)
 	}
 }
 
