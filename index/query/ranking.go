@@ -73,7 +73,7 @@ type Ranking struct {
 func DefaultRanking() Ranking {
 	return Ranking{
 		Step: 1,
-		Head: 1.9, Talk: 1, Tool: 0.45, Form: 0.65, Piece: 0.8, Phrase: 0.6,
+		Head: 1.2, Talk: 1, Tool: 0.45, Form: 0.65, Piece: 0.8, Phrase: 0.6,
 		Row: 1, RowDamp: 0.35, RowK: 1.2, RowB: 0.45, RowTerms: 120,
 		Window: 2, WindowTurns: 5, WindowK: 2, WindowB: 0.45,
 		Session: 4, SessionK: 2, SessionB: 0.6,
