@@ -139,7 +139,7 @@ end
 ---@param item sessionls.Item
 ---@param width integer cells
 ---@return sessionls.Chunk[]
-local function title_chunks(item, width)
+function M.title_chunks(item, width)
   local title = text.fit(M.title(item), width)
   if item.evidence and item.evidence.type == 'session/title' then
     local chunks = chunks_of(item.evidence, 'SessionlsTitle')
@@ -171,7 +171,7 @@ function M.row(item, width, now)
   if room < least_title then
     origin, room = {}, inside
   end
-  local title = title_chunks(item, room)
+  local title = M.title_chunks(item, room)
   local gap = inside - vim.api.nvim_strwidth(M.plain(title)) - vim.api.nvim_strwidth(M.plain(origin))
   local chunks = vim.list_extend(title, { { (' '):rep(gap) } })
   vim.list_extend(chunks, origin)

@@ -9,14 +9,14 @@ M.page_size = 1000
 
 --- Where an event stands in a document: the first line and the one after the last, 0-based.
 ---@class sessionls.Span
----@field line integer
----@field endLine integer
+---@field first integer
+---@field last integer
 ---@field seq integer
 
 ---@class sessionls.Rendered
 ---@field session table the header
 ---@field markdown string
----@field lines sessionls.Span[]
+---@field lines {line: integer, endLine: integer, seq: integer}[] both ends inclusive
 ---@field nextSeq? integer
 ---@field truncated boolean
 
@@ -29,6 +29,18 @@ function M.split(rendered)
     lines[#lines] = nil
   end
   return lines
+end
+
+--- Where the events of a page stand in a document in which the page begins at a line.
+---@param rendered sessionls.Rendered
+---@param offset integer
+---@return sessionls.Span[]
+function M.spans(rendered, offset)
+  local spans = {}
+  for i, range in ipairs(rendered.lines) do
+    spans[i] = { seq = range.seq, first = range.line + offset, last = range.endLine + 1 + offset }
+  end
+  return spans
 end
 
 --- Asks for the pages of a session from an event on, one after the other.
@@ -103,15 +115,13 @@ function M.locate(items, callback)
     left = left + 1
     local offset, spans = 0, {}
     M.pages(want.session, 0, function(page)
-      for _, span in ipairs(page.lines) do
-        spans[#spans + 1] = { line = span.line + offset, seq = span.seq }
-      end
+      vim.list_extend(spans, M.spans(page, offset))
       offset = offset + #M.split(page)
       return page.nextSeq ~= nil and page.nextSeq <= want.last
     end, function()
       for i, seq in pairs(want.seqs) do
         local span = M.span(spans, seq)
-        found[i] = span and span.line + 1
+        found[i] = span and span.first + 1
       end
       done()
     end)

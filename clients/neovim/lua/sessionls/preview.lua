@@ -2,6 +2,7 @@
 local client = require('sessionls.client')
 local format = require('sessionls.format')
 local highlight = require('sessionls.highlight')
+local rendered = require('sessionls.lines')
 local matches = require('sessionls.matches')
 local text = require('sessionls.text')
 local view = require('sessionls.view')
@@ -78,7 +79,7 @@ function Preview:show(item, bufnr, winid)
   self:stop()
   local evidence = item and item.evidence
   local seq = evidence and evidence.seq or nil
-  local key = item and table.concat({ item.agent, item.sessionId, tostring(seq), item.query or '' }, '\n') or ''
+  local key = item and table.concat({ bufnr, item.agent, item.sessionId, tostring(seq), item.query or '' }, '\n') or ''
   if key == self.shown then
     return
   end
@@ -115,14 +116,8 @@ function Preview:show(item, bufnr, winid)
       vim.list_extend(lines, { '', '> ' .. text.line(err and err.message or 'no answer') })
       return put(lines, 1)
     end
-    local lines = vim.split(answer.markdown, '\n', { plain = true })
-    local at, last
-    for _, span in ipairs(answer.lines) do
-      if seq and span.seq == seq then
-        at, last = span.line, span.endLine
-      end
-    end
-    put(lines, (at or 0) + 1, at, last)
+    local span = seq and rendered.span(rendered.spans(answer, 0), seq)
+    put(rendered.split(answer), span and span.first + 1 or 1, span and span.first, span and span.last)
   end)
 end
 

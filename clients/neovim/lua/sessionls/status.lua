@@ -33,6 +33,12 @@ function M.get()
   return last
 end
 
+--- Whether an index is being built.
+---@return boolean
+function M.building()
+  return last == nil or last.phase == 'indexing'
+end
+
 --- Takes a new status, tells the listeners and fires `User SessionlsStatus`.
 ---@param status? sessionls.Status
 function M.set(status)
@@ -51,6 +57,37 @@ function M.subscribe(listener)
   listeners[listener] = true
   return function()
     listeners[listener] = nil
+  end
+end
+
+--- Calls back after the index has changed: at most once in an interval, and once after the last change.
+---@param interval fun(): integer milliseconds
+---@param callback fun()
+---@return fun() stop
+function M.follow(interval, callback)
+  local generation = last and last.generation
+  local due, called = false, vim.uv.now()
+  local stop
+  local stopped = false
+  stop = M.subscribe(function(now)
+    if not now or now.generation == generation then
+      return
+    end
+    generation = now.generation
+    if due then
+      return
+    end
+    due = true
+    vim.defer_fn(function()
+      due, called = false, vim.uv.now()
+      if not stopped then
+        callback()
+      end
+    end, math.max(called + interval() - vim.uv.now(), 0))
+  end)
+  return function()
+    stopped = true
+    stop()
   end
 end
 

@@ -32,7 +32,6 @@ local most_lines = 300000
 ---@field goal sessionls.Goal
 ---@field loaded boolean all pages are there
 ---@field cancel? fun()
----@field refreshed integer
 ---@field stop_status? fun()
 
 --- Loaded documents by buffer.
@@ -84,9 +83,9 @@ local function reach_goal(bufnr, document)
   document.goal.seq = nil
   local span = lines_of.span(document.spans, seq)
   if span then
-    local lines = vim.api.nvim_buf_get_lines(bufnr, span.line, span.endLine, false)
-    local match = matches.find(lines, document.goal.terms or {}, span.line)[1]
-    move_cursors(bufnr, match and match[1] or span.line, match and match[2] or 0)
+    local lines = vim.api.nvim_buf_get_lines(bufnr, span.first, span.last, false)
+    local match = matches.find(lines, document.goal.terms or {}, span.first)[1]
+    move_cursors(bufnr, match and match[1] or span.first, match and match[2] or 0)
   end
 end
 
@@ -104,9 +103,9 @@ local function mark_hits(bufnr, document, found)
   for _, hit in ipairs(found) do
     local span = lines_of.span(document.spans, hit.seq)
     if span and span.seq == hit.seq then
-      local here = matches.mark(bufnr, text.terms(hit.snippet, hit.marks), span.line, span.endLine)
+      local here = matches.mark(bufnr, text.terms(hit.snippet, hit.marks), span.first, span.last)
       -- What is folded away, as long output is, has its hit at the head of its event.
-      vim.list_extend(hits, here[1] and here or { { span.line, 0, 0 } })
+      vim.list_extend(hits, here[1] and here or { { span.first, 0, 0 } })
     end
   end
   table.sort(hits, function(a, b)
@@ -144,9 +143,7 @@ end
 local function append(bufnr, document, page)
   local lines = lines_of.split(page)
   local offset = #document.spans == 0 and 0 or document.length
-  for _, span in ipairs(page.lines) do
-    document.spans[#document.spans + 1] = { seq = span.seq, line = span.line + offset, endLine = span.endLine + offset }
-  end
+  vim.list_extend(document.spans, lines_of.spans(page, offset))
   document.header = page.session or document.header
   replace(bufnr, offset, lines)
   document.length = offset + #lines
@@ -204,7 +201,6 @@ local function grow(bufnr, document)
   elseif not last then
     return load(bufnr, document)
   end
-  document.refreshed = vim.uv.now()
   local epoch = document.header and document.header.epoch
   local first = true
   document.cancel = lines_of.pages(document.session, last.seq, function(page)
@@ -224,11 +220,11 @@ local function grow(bufnr, document)
       first = false
       -- Unchanged, and nothing after it: nothing is touched.
       local lines = lines_of.split(page)
-      if #page.lines == 1 and vim.deep_equal(lines, vim.api.nvim_buf_get_lines(bufnr, last.line, -1, false)) then
+      if #page.lines == 1 and vim.deep_equal(lines, vim.api.nvim_buf_get_lines(bufnr, last.first, -1, false)) then
         return false
       end
       document.spans[#document.spans] = nil
-      document.length = last.line
+      document.length = last.first
     end
     append(bufnr, document, page)
     -- Who reads the end goes on reading the end.
@@ -255,20 +251,12 @@ end
 ---@param bufnr integer
 ---@param document sessionls.Document
 local function follow(bufnr, document)
-  local generation = (status.get() or {}).generation
-  local waiting = false
-  document.stop_status = status.subscribe(function(now)
-    if not now or now.generation == generation or waiting then
-      return
+  document.stop_status = status.follow(function()
+    return refresh_interval
+  end, function()
+    if documents[bufnr] == document and vim.api.nvim_buf_is_loaded(bufnr) then
+      grow(bufnr, document)
     end
-    generation = now.generation
-    waiting = true
-    vim.defer_fn(function()
-      waiting = false
-      if documents[bufnr] == document and vim.api.nvim_buf_is_loaded(bufnr) then
-        grow(bufnr, document)
-      end
-    end, math.max(0, document.refreshed + refresh_interval - vim.uv.now()))
   end)
 end
 
@@ -296,7 +284,7 @@ function M.fold()
   if document.fold_of ~= #document.spans then
     document.fold_of, document.starts = #document.spans, {}
     for _, span in ipairs(document.spans) do
-      document.starts[span.line + 1] = true
+      document.starts[span.first + 1] = true
     end
   end
   return document.starts[vim.v.lnum] and '>1' or '='
@@ -336,8 +324,8 @@ function M.jump_event(by)
   local line = vim.api.nvim_win_get_cursor(0)[1] - 1
   local starts = {}
   for _, span in ipairs(document and document.spans or {}) do
-    if (by > 0 and span.line > line) or (by < 0 and span.line < line) then
-      starts[#starts + 1] = span.line
+    if (by > 0 and span.first > line) or (by < 0 and span.first < line) then
+      starts[#starts + 1] = span.first
     end
   end
   local target = by > 0 and math.min(by, #starts) or math.max(#starts + 1 + by, 1)
@@ -480,7 +468,6 @@ function M.read(bufnr, name)
     hits = {},
     goal = goals[name] or (earlier and { terms = earlier.goal.terms, query = earlier.goal.query }) or {},
     loaded = false,
-    refreshed = vim.uv.now(),
   }
   goals[name] = nil
   documents[bufnr] = document

@@ -32,10 +32,8 @@ local empty_interval = 100
 ---@field preview sessionls.Preview
 ---@field timer uv.uv_timer_t
 ---@field stop_status fun()
----@field refreshed integer
 ---@field closed boolean
 ---@field note? string said below the list until the next key
----@field following? boolean a refresh is due
 ---@field help? boolean the keys are shown in place of rows
 ---@field current? sessionls.Item what is selected
 ---@field refreshing? boolean the same is asked again
@@ -329,23 +327,16 @@ function Builtin:search()
   self.live:search(self:query())
 end
 
---- Asks again when the index has changed: at most once a second, and once after the last change.
+--- Asks again when the index has changed, unless the list has several pages: it would shrink to its first.
 function Builtin:follow()
-  if self.following then
-    return
-  end
-  self.following = true
-  local interval = #self.live.items > 0 and refresh_interval or empty_interval
-  vim.defer_fn(function()
-    self.following = false
-    -- A list of several pages stays as it is: it would shrink to its first.
-    if self.closed or #self.live.items > config.get().picker_options.limit then
-      return
+  return status.follow(function()
+    return #self.live.items > 0 and refresh_interval or empty_interval
+  end, function()
+    if #self.live.items <= config.get().picker_options.limit then
+      self.refreshing = true
+      self.live:refresh()
     end
-    self.refreshed = vim.uv.now()
-    self.refreshing = true
-    self.live:refresh()
-  end, math.max(self.refreshed + interval - vim.uv.now(), 0))
+  end)
 end
 
 function Builtin:close()
@@ -506,7 +497,6 @@ function M.open(source)
     wins = {},
     preview = preview.new(),
     timer = assert(vim.uv.new_timer()),
-    refreshed = vim.uv.now(),
     closed = false,
     group = vim.api.nvim_create_augroup('sessionls.picker', { clear = true }),
   }, Builtin)
@@ -514,17 +504,13 @@ function M.open(source)
     self:answered(err, first)
   end)
   vim.api.nvim_buf_set_lines(self.bufs.prompt, 0, -1, false, { text.line(source.query) })
-  local generation = (status.get() or {}).generation
-  self.stop_status = status.subscribe(function(now)
-    if self.closed then
-      return
-    end
+  local stops = { self:follow(), status.subscribe(function()
     self:show_footer()
-    if now and now.generation ~= generation then
-      generation = now.generation
-      self:follow()
-    end
-  end)
+  end) }
+  self.stop_status = function()
+    stops[1]()
+    stops[2]()
+  end
   self:draw()
   self:map()
   self:watch()
