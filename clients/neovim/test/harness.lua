@@ -72,6 +72,16 @@ function M.ask(command, args)
   return result
 end
 
+--- Consents, and waits for the index.
+function M.agree()
+  require('sessionls.config').set({ enabled = true })
+  M.eq(M.await(require('sessionls.consent').ensure), true)
+  M.wait(function()
+    local status = require('sessionls.status').get()
+    return status and status.phase == 'current'
+  end, 'the index')
+end
+
 --- Notifications since the last call, joined.
 local notices = {}
 vim.notify = function(message)
@@ -127,7 +137,8 @@ for _, path in ipairs(_G.arg) do
     end
   end
 end
-io.stdout:write(('%d passed, %d failed\n'):format(M.passed, M.failed))
+-- What Neovim echoes has no line break.
+io.stdout:write(('\n%d passed, %d failed\n'):format(M.passed, M.failed))
 -- Not :quit, which waits for the server to end.
 require('sessionls.client').stop()
 os.exit(M.failed == 0 and 0 or 1)

@@ -4,8 +4,8 @@ local uri = require('sessionls.uri')
 
 local M = {}
 
---- Events on a page.
-M.page_size = 1000
+--- Events on a page, the most that the contract allows.
+M.page_size = 2000
 
 --- Where an event stands in a document: the first line and the one after the last, 0-based.
 ---@class sessionls.Span

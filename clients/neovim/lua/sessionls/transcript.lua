@@ -30,7 +30,10 @@ local most_lines = 300000
 ---@field spans sessionls.Span[]
 ---@field hits sessionls.Match[]
 ---@field goal sessionls.Goal
+---@field length integer lines of the pages so far
 ---@field loaded boolean all pages are there
+---@field fold_of? integer how many spans the folds are of
+---@field starts? table<integer, true> lines at which an event begins, from 1
 ---@field cancel? fun()
 ---@field stop_status? fun()
 
@@ -135,21 +138,28 @@ local function find_hits(bufnr, document)
   end)
 end
 
---- Takes a page behind the lines that are there; the first one in place of all.
+--- Takes a page behind the first so many lines, in place of what stands there.
 ---@param bufnr integer
 ---@param document sessionls.Document
 ---@param page sessionls.Rendered
 ---@return boolean whether there is room for more
 local function append(bufnr, document, page)
   local lines = lines_of.split(page)
-  local offset = #document.spans == 0 and 0 or document.length
+  local offset = document.length
   vim.list_extend(document.spans, lines_of.spans(page, offset))
   document.header = page.session or document.header
   replace(bufnr, offset, lines)
   document.length = offset + #lines
-  document.next_seq = page.nextSeq
   reach_goal(bufnr, document)
   return document.length < most_lines
+end
+
+--- Has the folds computed anew. Lines that come while the buffer is still being read do not do it.
+---@param bufnr integer
+local function refold(bufnr)
+  for _, winid in ipairs(vim.fn.win_findbuf(bufnr)) do
+    vim.api.nvim_set_option_value('foldmethod', 'expr', { win = winid, scope = 'local' })
+  end
 end
 
 ---@param bufnr integer
@@ -157,6 +167,7 @@ end
 local function finish(bufnr, document)
   document.cancel = nil
   document.loaded = true
+  refold(bufnr)
   if document.header then
     vim.b[bufnr].sessionls = {
       agent = document.session.agent,
@@ -191,58 +202,77 @@ local function load(bufnr, document)
   end)
 end
 
---- Asks for what has been added. The last events are read again: they may have been incomplete.
+--- The last event whose text has a heading of its own. From there on a transcript is rendered as within the whole;
+--- from the middle of somebody's turn on, its heading would be repeated.
+---@param bufnr integer
+---@param document sessionls.Document
+---@return integer? index into the spans
+local function last_heading(bufnr, document)
+  for i = #document.spans, 1, -1 do
+    local first = document.spans[i].first
+    if vim.startswith(vim.api.nvim_buf_get_lines(bufnr, first, first + 1, false)[1] or '', '## ') then
+      return i
+    end
+  end
+end
+
+--- Calls a function; the windows of the buffer whose cursor was on its last line have it there afterwards, too.
+---@param bufnr integer
+---@param change fun()
+local function follow_end(bufnr, change)
+  local count = vim.api.nvim_buf_line_count(bufnr)
+  local at_end = vim.tbl_filter(function(winid)
+    return vim.api.nvim_win_get_cursor(winid)[1] == count
+  end, vim.fn.win_findbuf(bufnr))
+  change()
+  for _, winid in ipairs(at_end) do
+    vim.api.nvim_win_set_cursor(winid, { vim.api.nvim_buf_line_count(bufnr), 0 })
+  end
+end
+
+--- Asks for what has been added. The last turn is read again: it may have been incomplete.
 ---@param bufnr integer
 ---@param document sessionls.Document
 local function grow(bufnr, document)
-  local last = document.spans[#document.spans]
   if not document.loaded or document.cancel or #vim.fn.win_findbuf(bufnr) == 0 then
     return
-  elseif not last then
+  end
+  local heading = last_heading(bufnr, document)
+  if not heading then
     return load(bufnr, document)
   end
+  local from = document.spans[heading]
   local epoch = document.header and document.header.epoch
-  local first = true
-  document.cancel = lines_of.pages(document.session, last.seq, function(page)
+  local fresh, rewritten = false, false
+  document.cancel = lines_of.pages(document.session, from.seq, function(page)
     if documents[bufnr] ~= document then
       return false
-    end
-    if page.session and page.session.epoch ~= epoch then
-      document.rewritten = true
+    elseif page.session and page.session.epoch ~= epoch then
+      rewritten = true
       return false
-    end
-    local at_end = {}
-    local count = vim.api.nvim_buf_line_count(bufnr)
-    for _, winid in ipairs(vim.fn.win_findbuf(bufnr)) do
-      at_end[winid] = vim.api.nvim_win_get_cursor(winid)[1] == count
-    end
-    if first then
-      first = false
-      -- Unchanged, and nothing after it: nothing is touched.
-      local lines = lines_of.split(page)
-      if #page.lines == 1 and vim.deep_equal(lines, vim.api.nvim_buf_get_lines(bufnr, last.first, -1, false)) then
+    elseif not fresh then
+      local old = vim.api.nvim_buf_get_lines(bufnr, from.first, -1, false)
+      if not page.nextSeq and vim.deep_equal(lines_of.split(page), old) then
         return false
       end
-      document.spans[#document.spans] = nil
-      document.length = last.first
-    end
-    append(bufnr, document, page)
-    -- Who reads the end goes on reading the end.
-    for winid, follows in pairs(at_end) do
-      if follows then
-        vim.api.nvim_win_set_cursor(winid, { vim.api.nvim_buf_line_count(bufnr), 0 })
+      fresh = true
+      for i = #document.spans, heading, -1 do
+        document.spans[i] = nil
       end
+      document.length = from.first
     end
+    follow_end(bufnr, function()
+      append(bufnr, document, page)
+    end)
   end, function()
     if documents[bufnr] ~= document then
       return
     end
     document.cancel = nil
-    if document.rewritten then
-      document.rewritten = nil
-      return load(bufnr, document)
-    end
-    if not first then
+    if rewritten then
+      load(bufnr, document)
+    elseif fresh then
+      refold(bufnr)
       find_hits(bufnr, document)
     end
   end)
@@ -274,7 +304,7 @@ local function forget(bufnr)
   end
 end
 
---- The fold level of a line: every event is a fold.
+--- The fold level of a line: a turn is a fold, and so is every other event in it, such as a tool's output.
 ---@return string|integer
 function M.fold()
   local document = M.document()
@@ -287,7 +317,10 @@ function M.fold()
       document.starts[span.first + 1] = true
     end
   end
-  return document.starts[vim.v.lnum] and '>1' or '='
+  if not document.starts[vim.v.lnum] then
+    return '='
+  end
+  return vim.startswith(vim.fn.getline(vim.v.lnum), '## ') and '>1' or '>2'
 end
 
 --- Goes to the next hit, or the previous one; round at the ends.
