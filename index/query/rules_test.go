@@ -232,19 +232,27 @@ func TestWhatAQueryFinds(t *testing.T) {
 		{"6", "昨晚重构了索引服务", `"重构了"`, true},
 		{"6", "a cach stampede", `"cache stampede"`, false},
 	}
-	for _, c := range cases {
+	// One index has all texts, so that words are common and held elsewhere, too;
+	// each question is put to one session.
+	var sessions []storetest.Session
+	roles := []string{"user", "tool"}
+	for i, c := range cases {
+		for _, role := range roles {
+			sessions = append(sessions, storetest.Session{Header: transcript.Header{SessionID: fmt.Sprint(role, i), Title: "zz"}, Events: []transcript.Event{storetest.Say(role, c.text)}})
+		}
+	}
+	path := storetest.Path(t)
+	storetest.Build(t, path, sessions...)
+	r := storetest.Open(t, path)
+	for i, c := range cases {
 		t.Run(c.rule+"/"+c.query, func(t *testing.T) {
-			path := storetest.Path(t)
-			for _, role := range []string{"user", "tool"} {
-				s := storetest.Session{Header: transcript.Header{SessionID: "s1", Title: "zz"}, Events: []transcript.Event{storetest.Say(role, c.text)}}
-				storetest.Build(t, path, s)
-				r := storetest.Open(t, path)
-				// One mandatory reading: a query of several words counts as found
-				// here when all were.
+			for _, role := range roles {
 				req := contract.NewSearchSessionsRequest(c.query)
+				req.Filters.SessionIDs = []string{fmt.Sprint(role, i)}
 				req.Debug = true
 				res := ask(t, r, req).Results
-				// As it was typed, that is; lower rungs are in TestLowerRungs.
+				// As it was typed, that is; lower rungs are in TestLowerRungs. A query
+				// of several words counts as found when all were.
 				got := len(res.Hits) > 0 && typed(res.Debug.Route) && (len(strings.Fields(c.query)) == 1 || res.Hits[0].Score >= 2)
 				if got != c.want {
 					t.Errorf("%s: text %q, query %q: found %v, want %v", role, c.text, c.query, got, c.want)
