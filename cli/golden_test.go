@@ -80,7 +80,7 @@ func fixedResults() contract.SearchResults {
 		},
 		Page: contract.Page{Cursor: &cursor, HasMore: true}, Generation: 9, Total: contract.Total{Sessions: 1234, Exact: false},
 		Truncated: contract.Truncated{Candidates: true, Query: true, Freshness: true}, DurationMs: 12.3,
-		Diagnostics: []contract.Diagnostic{{Start: 0, End: 3, Message: "unknown operator\nagnet:"}},
+		Diagnostics: []contract.Diagnostic{{Start: 0, End: 11, Message: "unknown operator\nagnet:"}},
 		Debug:       &contract.Debug{Route: contract.RouteOr, PlannerReport: contract.PlannerReport{Timings: contract.List[contract.Timing]{{Step: "rank", Ms: 1.25}}}},
 	}
 }
@@ -132,10 +132,10 @@ func TestGoldenScreens(t *testing.T) {
 		width          int
 		pretty, colour bool
 	}{
-		{"results-wide", show(&searchFlags{}), 100, true, false},
-		{"results-narrow", show(&searchFlags{}), 32, true, false},
-		{"results-colour", show(&searchFlags{debug: true}), 80, true, true},
-		{"results-pipe", show(&searchFlags{}), 80, false, false},
+		{"results-wide", show(&searchFlags{query: "agnet:codex tide"}), 100, true, false},
+		{"results-narrow", show(&searchFlags{query: "agnet:codex tide"}), 32, true, false},
+		{"results-colour", show(&searchFlags{query: "agnet:codex tide", debug: true}), 80, true, true},
+		{"results-pipe", show(&searchFlags{query: "agnet:codex tide"}), 80, false, false},
 		{"show-terminal", func(s *screen) { s.transcript(transcript, 4, false) }, 60, true, false},
 		{"show-colour", func(s *screen) { s.transcript(transcript, -1, false) }, 60, true, true},
 		{"show-pipe-full", func(s *screen) { s.transcript(transcript, -1, true) }, 60, false, false},

@@ -217,8 +217,9 @@ func (s *screen) summary(r *contract.SearchResults, f *searchFlags) {
 	}
 	for _, d := range r.Diagnostics {
 		s.line(span{"! ", warn}, span{text: cleanLine(d.Message)})
+		s.pointAt(f.query, d)
 	}
-	if r.Truncated.Query {
+	if r.Truncated.Query && len(r.Diagnostics) == 0 { // else a remark says where
 		s.line(span{"! ", warn}, span{text: "the query is too long; its end was not used"})
 	}
 	if r.Truncated.Freshness {

@@ -16,6 +16,7 @@ import (
 
 // searchFlags are the flags of search.
 type searchFlags struct {
+	query        string // what is asked for in the end
 	scope, sort  string
 	fresh, debug bool
 	limit        int
@@ -125,6 +126,7 @@ func (a *app) searchRequest(cmd *cobra.Command, f *searchFlags, args []string) (
 		return nil, usage("for example: sessionls search tide table overflow; see `sessionls search --help`",
 			"QUERY: words to look for are required, or a filter such as --agent or --since")
 	}
+	f.query = query
 	request := map[string]any{
 		"query":         query,
 		"scope":         f.scope,

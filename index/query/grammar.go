@@ -61,13 +61,14 @@ type parser struct {
 	agents []string
 	now    time.Time
 	budget int
+	rest   int // where the words begin that were too many
 }
 
 // parse reads a query. now gives relative times their meaning and its location
 // the day boundaries.
 func parse(query string, agents []string, now time.Time) parsed {
-	p := &parser{a: analysis.New(), agents: agents, now: now, budget: maxWords}
-	full := len(query)
+	p := &parser{a: analysis.New(), agents: agents, now: now, budget: maxWords, rest: len(query)}
+	whole, full := query, len(query)
 	n := 0
 	for i := range query {
 		if n == maxRunes {
@@ -77,8 +78,16 @@ func parse(query string, agents []string, now time.Time) parsed {
 		n++
 	}
 	p.query = query
-	p.out.cut = len(query) < full
 	p.run()
+	if len(query) < full {
+		p.out.cut = true
+		p.rest = min(p.rest, len(query))
+	}
+	if p.out.cut {
+		p.out.diagnostics = append(p.out.diagnostics, contract.Diagnostic{
+			Start: utf16Len(whole[:p.rest]), End: utf16Len(whole), Message: fmt.Sprintf("From here on the query was not used: %d characters and %d words are.", maxRunes, maxWords),
+		})
+	}
 	last, _ := utf8.DecodeLastRuneInString(query)
 	p.out.typing = p.out.typing && !p.out.cut && !unicode.IsSpace(last)
 	return p.out
@@ -97,7 +106,7 @@ func (p *parser) run() {
 			continue
 		}
 		if text, next, ok := quoted(q, i); ok {
-			if w, ok := p.a.Word(text, i+1); ok && p.spend(1) {
+			if w, ok := p.a.Word(text, i+1); ok && p.spend(i) {
 				p.out.words = append(p.out.words, word{w, true, text})
 			}
 			p.out.typing = false
@@ -107,10 +116,10 @@ func (p *parser) run() {
 		end := bareEnd(q, i)
 		words := p.a.Words(q[i:end])
 		for _, w := range words {
-			if !p.spend(1) {
+			w = shift(w, i)
+			if !p.spend(w.Start) {
 				break
 			}
-			w = shift(w, i)
 			p.out.words = append(p.out.words, word{Word: w})
 		}
 		if len(words) > 0 {
@@ -136,12 +145,14 @@ func shift(w analysis.Word, by int) analysis.Word {
 	return w
 }
 
-func (p *parser) spend(n int) bool {
-	if p.budget < n {
+// spend takes a word that begins at a byte of the query from the budget.
+func (p *parser) spend(at int) bool {
+	if p.budget == 0 {
 		p.out.cut = true
+		p.rest = min(p.rest, at)
 		return false
 	}
-	p.budget -= n
+	p.budget--
 	return true
 }
 
@@ -205,7 +216,10 @@ func (p *parser) apply(name, operand string, start, at, end int) {
 	o := &p.out.ops
 	switch name {
 	case "not":
-		if w, ok := p.a.Word(operand, at); ok && p.spend(1) {
+		w, ok := p.a.Word(operand, at)
+		if !ok {
+			p.diagnose(start, end, "not:%s has no word in it, so it excludes nothing.", operand)
+		} else if p.spend(start) {
 			p.out.not = append(p.out.not, w)
 			o.any = true
 		}
@@ -254,11 +268,7 @@ func (p *parser) choice(to *[][]string, name, operand string, known []string, st
 			continue
 		}
 		if !slices.Contains(known, v) {
-			hint := ""
-			if near := nearest(v, known); near != "" {
-				hint = fmt.Sprintf(" – did you mean %s:%s?", name, near)
-			}
-			p.diagnose(start, end, "%s:%s is unknown%s Known: %s.", name, v, hint, strings.Join(known, ", "))
+			p.unknown(name, v, known, start, end)
 			continue
 		}
 		values = append(values, v)
@@ -281,16 +291,22 @@ func (p *parser) is(operand string, start, end int) {
 	case "root", "fork", "subagent", "continuation":
 		o.relations = append(o.relations, []string{v})
 	default:
-		hint := ""
-		if near := nearest(v, isWords); near != "" {
-			hint = fmt.Sprintf(" – did you mean is:%s?", near)
-		}
-		p.diagnose(start, end, "is:%s is unknown%s Known: %s.", v, hint, strings.Join(isWords, ", "))
+		p.unknown("is", v, isWords, start, end)
 		return
 	}
 	o.any = true
 }
 
+// unknown remarks on an operand that is none of those known.
+func (p *parser) unknown(name, value string, known []string, start, end int) {
+	hint := "."
+	if near := nearest(value, known); near != "" {
+		hint = fmt.Sprintf(" – did you mean %s:%s?", name, near)
+	}
+	p.diagnose(start, end, "%s:%s is unknown%s Known: %s.", name, value, hint, strings.Join(known, ", "))
+}
+
+// diagnose remarks on bytes start to end of the query.
 func (p *parser) diagnose(start, end int, format string, args ...any) {
 	p.out.diagnostics = append(p.out.diagnostics, contract.Diagnostic{
 		Start: utf16Len(p.query[:start]), End: utf16Len(p.query[:end]), Message: fmt.Sprintf(format, args...),
