@@ -107,6 +107,12 @@ func (a *app) showStatus(p contract.Status) {
 		}
 		s.table(table, []bool{false, true, true, true, false})
 	}
+	if len(p.Notices) > 0 {
+		s.say("")
+	}
+	for _, notice := range p.Notices {
+		s.line(span{"note: ", dim}, span{cleanLine(notice), plainStyle})
+	}
 	if len(p.DegradedRoots) > 0 || p.FilesFailed > 0 {
 		s.say("")
 		a.tellTrouble(p)

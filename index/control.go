@@ -8,6 +8,7 @@ import (
 	"os"
 
 	"github.com/sessionls/sessionls/contract"
+	"github.com/sessionls/sessionls/index/requests"
 	"github.com/sessionls/sessionls/index/store"
 )
 
@@ -36,6 +37,10 @@ func (s *Service) SetPolicy(ctx context.Context, request contract.SetPolicyReque
 	defer s.wake.all()
 	switch {
 	case !after.Allows():
+		// Should the writer not answer, it ends between two transactions.
+		if _, _, err := s.askWriter(ctx, requests.Policy, "", nil); err != nil {
+			return contract.Policy{}, s.failure(ctx, err)
+		}
 		if err := s.stop(ctx); err != nil {
 			return contract.Policy{}, s.failure(ctx, err)
 		}
@@ -73,7 +78,14 @@ func (s *Service) Clear(ctx context.Context, _ contract.ClearRequest) (contract.
 	if _, err := os.Stat(s.paths.Data); errors.Is(err, fs.ErrNotExist) && !s.allowed() {
 		return contract.ClearResponse{Cleared: true}, nil // nothing there, nothing to make
 	}
-	identity, err := s.clear(ctx)
+	response, served, err := askFor[struct{}, contract.ClearResponse](ctx, s, requests.Clear, struct{}{})
+	switch {
+	case !served && err == nil:
+		response, err = s.clear(ctx, always)
+	case err == nil:
+		s.suspect.clear()
+		s.watch.forget()
+	}
 	if s.allowed() {
 		s.request(false) // also after a failure: reading goes on
 	}
@@ -81,18 +93,26 @@ func (s *Service) Clear(ctx context.Context, _ contract.ClearRequest) (contract.
 	if err != nil {
 		return contract.ClearResponse{}, s.failure(ctx, err)
 	}
-	return contract.ClearResponse{Cleared: true, Identity: identity}, nil
+	return response, nil
 }
 
-func (s *Service) clear(ctx context.Context) (identity string, err error) {
+// always is the wanted of what this process was asked for itself.
+func always(context.Context) error { return nil }
+
+// clear deletes the index and begins it anew. wanted is asked when nothing is in
+// its way any more, and stops it by an error.
+func (s *Service) clear(ctx context.Context, wanted func(context.Context) error) (out contract.ClearResponse, err error) {
 	if err := s.seize(ctx); err != nil {
-		return "", err
+		return out, err
 	}
 	leave, err := s.lock(ctx)
 	if err != nil {
-		return "", err
+		return out, err
 	}
 	defer leave()
+	if err := wanted(ctx); err != nil {
+		return out, err
+	}
 	err = s.handles.exclusively(ctx, func() error {
 		if err := errors.Join(store.Remove(s.paths.Index()), store.RemoveAside(s.paths.Index())); err != nil {
 			return err
@@ -113,16 +133,18 @@ func (s *Service) clear(ctx context.Context) (identity string, err error) {
 		return w.Close()
 	})
 	if err != nil {
-		return "", fmt.Errorf("clear the index: %w", err)
+		return out, fmt.Errorf("clear the index: %w", err)
 	}
+	out.Cleared = true
 	if !s.allowed() {
-		return "", nil
+		return out, nil
 	}
 	use, release, err := s.handles.acquire(ctx)
 	if err != nil {
-		return "", err
+		return out, err
 	}
 	defer release()
 	glance, err := use.status.Glance(ctx)
-	return glance.Identity, err
+	out.Identity = glance.Identity
+	return out, err
 }

@@ -19,3 +19,17 @@ func Seated(s *Service) bool {
 	defer s.follower.mu.Unlock()
 	return s.follower.seated
 }
+
+// Acting reports whether the service watches because the one that holds the seat
+// was stopped.
+func Acting(s *Service) bool {
+	s.follower.mu.Lock()
+	defer s.follower.mu.Unlock()
+	return s.follower.acting
+}
+
+// SetSeatTimes shortens the time between two signs of life and two looks for
+// them, and how old the last one may be. Not to be called after Start.
+func SetSeatTimes(s *Service, interval, stale time.Duration) {
+	s.follower.interval, s.follower.seatStale = interval, stale
+}

@@ -28,6 +28,7 @@ type fakeReader struct {
 	meanwhile func(line string)
 
 	mu    sync.Mutex
+	looks int      // how often it was asked what there is
 	reads []string // base names in the order they were read, "+" when continued
 }
 
@@ -42,6 +43,15 @@ func (f *fakeReader) taken() string {
 	s := strings.Join(f.reads, " ")
 	f.reads = nil
 	return s
+}
+
+// looked is how often it was asked what there is since this was last asked.
+func (f *fakeReader) looked() int {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	n := f.looks
+	f.looks = 0
+	return n
 }
 
 func (f *fakeReader) Agent() transcript.Agent { return transcript.Agent{ID: f.agent, Label: "Fake"} }
@@ -62,6 +72,9 @@ func (f *fakeReader) Roots(env transcript.Env) []transcript.Root {
 }
 
 func (f *fakeReader) Discover(_ context.Context, _ transcript.Env, root transcript.Root, yield func(transcript.Source) error, report func(string, error)) error {
+	f.mu.Lock()
+	f.looks++
+	f.mu.Unlock()
 	entries, err := os.ReadDir(root.Path)
 	if err != nil {
 		return fmt.Errorf("list fakes: %w", err)

@@ -23,7 +23,9 @@ import (
 //     and then, less often the longer nothing happens.
 //   - The others wait for the seat, which costs nothing, and take over when its
 //     holder ends. Once a minute they look whether it is alive; if not, because
-//     it was stopped, they look at the disk themselves.
+//     it was stopped, they watch themselves until it goes on.
+//   - Whoever needs the index newer than it is asks the holder of the seat for a
+//     pass (ask.go, serve.go), and makes one itself if that does not answer.
 //   - All of them watch their own data folder, for what other processes did to
 //     the index and to the policy.
 
@@ -48,9 +50,15 @@ type follower struct {
 	watcher *watch.Watcher
 	poke    chan struct{} // room for one: look at what is to be done
 
+	desk desk
+	// interval and seatStale are the constants, but for tests.
+	interval, seatStale time.Duration
+
 	mu      sync.Mutex
+	runs    bool // Start was called, and the user agrees
 	seated  bool
 	heir    bool // seated after somebody else was
+	acting  bool // not seated, but whoever is was stopped
 	places  []reconcile.Place
 	active  map[activeKey]*active
 	stale   bool // the watched folders are to be chosen anew
@@ -76,13 +84,17 @@ type moved struct {
 }
 
 func newFollower(s *Service, open func() (watch.Backend, error)) *follower {
-	f := &follower{s: s, poke: make(chan struct{}, 1), active: map[activeKey]*active{}}
+	f := &follower{s: s, poke: make(chan struct{}, 1), active: map[activeKey]*active{}, interval: interval, seatStale: seatStale}
+	f.desk.init(s)
 	f.watcher = watch.New(watch.Options{Open: open, Ignore: f.ignore})
 	return f
 }
 
 // ignore reports whether a path is nobody's.
 func (f *follower) ignore(path string) bool {
+	if f.isRequest(path) {
+		return f.desk.hears.Load() || !f.isSeated()
+	}
 	if f.isOwn(path) {
 		return false
 	}
@@ -91,9 +103,29 @@ func (f *follower) ignore(path string) bool {
 	return !slices.ContainsFunc(f.places, func(p reconcile.Place) bool { return p.Concerns(path) })
 }
 
+// isSeated reports whether this process is the one that watches and writes.
+func (f *follower) isSeated() bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.seated
+}
+
+// led reports whether this process follows another one that watches and writes.
+func (f *follower) led() bool {
+	f.mu.Lock()
+	led := f.runs && !f.seated
+	f.mu.Unlock()
+	return led && heldElsewhere(f.s.paths.Seat())
+}
+
 // isOwn reports whether a path is one of sessionls' own files, or a folder above.
 func (f *follower) isOwn(path string) bool {
 	return transcript.Within(f.s.paths.Data, path) || transcript.Within(path, f.s.paths.Data)
+}
+
+// isRequest reports whether a path is one of the files of requests.
+func (f *follower) isRequest(path string) bool {
+	return strings.HasPrefix(path, f.s.paths.Requests()) || path == f.s.paths.Bell()
 }
 
 func (f *follower) wake() {
@@ -130,7 +162,7 @@ func (f *follower) run(ctx context.Context) {
 			// What changed while nobody watched.
 			f.heir, next = false, time.Time{}
 		}
-		if again := time.Now().Add(interval); f.again {
+		if again := time.Now().Add(f.interval); f.again {
 			f.again = false
 			if again.Before(next) {
 				next = again
@@ -143,14 +175,23 @@ func (f *follower) run(ctx context.Context) {
 		if !allowed {
 			next, failures = time.Time{}, 0
 			f.forget()
-			f.wait(ctx, interval)
+			f.wait(ctx, f.interval)
 			continue
 		}
 		if !electing {
 			electing = true
+			f.mu.Lock()
+			f.runs = true
+			f.mu.Unlock()
 			all.Go(func() { f.elect(ctx) })
 		}
-		mine := !swept || f.mine()
+		if acting, turned := f.act(swept); turned {
+			stale = true
+			if acting {
+				next = time.Time{}
+			}
+		}
+		mine := !swept || f.watches()
 		if mine && !time.Now().Before(next) {
 			err := f.sweep(ctx)
 			found := f.takeFound()
@@ -160,7 +201,7 @@ func (f *follower) run(ctx context.Context) {
 			case errors.Is(err, errInterrupted):
 				continue
 			case err != nil:
-				failures = min(max(2*failures, interval), maxInterval)
+				failures = min(max(2*failures, f.interval), maxInterval)
 				next = time.Now().Add(failures)
 			case found || pause == 0:
 				swept, failures, pause = true, 0, sweepMin
@@ -179,7 +220,7 @@ func (f *follower) run(ctx context.Context) {
 			if f.again {
 				f.again = false
 				if err == nil {
-					next = time.Now().Add(interval)
+					next = time.Now().Add(f.interval)
 				}
 			}
 			f.mu.Unlock()
@@ -193,7 +234,7 @@ func (f *follower) run(ctx context.Context) {
 			f.stale = true
 			f.mu.Unlock()
 		}
-		rest := interval
+		rest := f.interval
 		if mine {
 			rest = min(rest, max(time.Until(next), 0))
 		}
@@ -241,9 +282,12 @@ func (f *follower) elect(ctx context.Context) {
 	f.seated, f.stale, f.heir = true, true, waited
 	f.mu.Unlock()
 	f.wake()
+	var serving sync.WaitGroup
+	defer serving.Wait()
+	serving.Go(func() { f.desk.serve(ctx) })
 	for ctx.Err() == nil {
 		seat.live()
-		f.waitFor(ctx, interval)
+		f.waitFor(ctx, f.interval)
 	}
 }
 
@@ -256,13 +300,23 @@ func (f *follower) waitFor(ctx context.Context, d time.Duration) {
 	}
 }
 
-// mine reports whether this process is to look at everything now and then: it
-// holds the seat, or nobody alive does.
-func (f *follower) mine() bool {
+// watches reports whether this process is to watch and to look at everything now
+// and then: it holds the seat, or nobody alive does.
+func (f *follower) watches() bool {
 	f.mu.Lock()
-	seated := f.seated
-	f.mu.Unlock()
-	return seated || seatSilent(f.s.paths.Seat())
+	defer f.mu.Unlock()
+	return f.seated || f.acting
+}
+
+// act looks whether this process has to stand in for the holder of the seat, and
+// whether that is new. It does not before it has looked at everything once.
+func (f *follower) act(swept bool) (acting, turned bool) {
+	acting = swept && !f.isSeated() && seatSilent(f.s.paths.Seat(), f.seatStale)
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	turned = acting != f.acting
+	f.acting = acting
+	return acting, turned
 }
 
 func (f *follower) takeFound() bool {
@@ -276,16 +330,20 @@ func (f *follower) takeFound() bool {
 // deliver takes what the watcher saw.
 func (f *follower) deliver(b watch.Batch) {
 	f.mu.Lock()
-	seated := f.seated
-	own := b.Overflow || slices.ContainsFunc(b.Paths, f.isOwn)
+	watches := f.seated || f.acting
+	own := b.Overflow || slices.ContainsFunc(b.Paths, func(path string) bool { return f.isOwn(path) && !f.isRequest(path) })
+	asked := b.Overflow || slices.ContainsFunc(b.Paths, f.isRequest)
 	f.changed = f.changed || own
 	f.mu.Unlock()
 	paths := slices.DeleteFunc(b.Paths, func(path string) bool { return transcript.Within(f.s.paths.Data, path) })
 	if own {
 		f.wake()
 	}
+	if asked {
+		f.desk.ring() // where there is no bell
+	}
 	switch {
-	case !seated:
+	case !watches:
 	case b.Overflow:
 		f.s.request(false)
 	case len(paths) > 0:
@@ -363,7 +421,7 @@ func (f *follower) passed(result *reconcile.Result) {
 			}
 			f.active[k].src = src
 			// The folders of a source may be others when it changed.
-			if len(f.active[k].folders) > 0 && f.seated && !slices.Equal(f.folders(src), f.active[k].folders) {
+			if len(f.active[k].folders) > 0 && (f.seated || f.acting) && !slices.Equal(f.folders(src), f.active[k].folders) {
 				f.stale = true
 			}
 		}
@@ -406,9 +464,7 @@ const maxActive = 2048
 // choose says anew what is to be watched.
 func (f *follower) choose() {
 	var places []reconcile.Place
-	f.mu.Lock()
-	seated := f.seated
-	f.mu.Unlock()
+	watches := f.watches()
 	if f.s.allowed() {
 		// Those that cannot be told now show in the passes.
 		if policy, err := f.s.policy.load(); err == nil {
@@ -424,7 +480,7 @@ func (f *follower) choose() {
 	l.folder(f.s.paths.Data, "", nil)
 	f.mu.Lock()
 	f.places = places
-	if seated {
+	if watches {
 		for _, p := range places {
 			l.folder(p.Root.Path, p.Root.Path, nil)
 			for _, folder := range p.Folders(transcript.Source{}) {
@@ -444,7 +500,7 @@ func (f *follower) choose() {
 		}
 	}
 	f.mu.Unlock()
-	if seated {
+	if watches {
 		// Folders that are there and empty may be used again.
 		for _, p := range places {
 			l.folders(p)

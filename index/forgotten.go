@@ -12,6 +12,7 @@ import (
 
 	"github.com/sessionls/sessionls/contract"
 	"github.com/sessionls/sessionls/index/reconcile"
+	"github.com/sessionls/sessionls/index/requests"
 	"github.com/sessionls/sessionls/index/store"
 )
 
@@ -155,7 +156,10 @@ func (s *Service) ForgetSession(ctx context.Context, request contract.ForgetSess
 	if err := s.tombstones.add(ctx, name); err != nil {
 		return none, s.failure(ctx, err)
 	}
-	response, err := s.forget(ctx, name)
+	response, served, err := askFor[contract.SessionName, contract.ForgetSessionResponse](ctx, s, requests.Forget, name)
+	if !served && err == nil {
+		response, err = s.forget(ctx, name, always)
+	}
 	if s.allowed() {
 		s.request(false) // forks of it are due, and a pass may have been interrupted
 	}
@@ -168,7 +172,8 @@ func (s *Service) ForgetSession(ctx context.Context, request contract.ForgetSess
 
 // forget drops a session from the index. Passes of this process are
 // interrupted; those of others end by themselves when they see the tombstone.
-func (s *Service) forget(ctx context.Context, name contract.SessionName) (out contract.ForgetSessionResponse, err error) {
+// wanted is as for clear.
+func (s *Service) forget(ctx context.Context, name contract.SessionName, wanted func(context.Context) error) (out contract.ForgetSessionResponse, err error) {
 	if err := s.seize(ctx); err != nil {
 		return out, err
 	}
@@ -177,6 +182,9 @@ func (s *Service) forget(ctx context.Context, name contract.SessionName) (out co
 		return out, err
 	}
 	defer leave()
+	if err := wanted(ctx); err != nil {
+		return out, err
+	}
 	w, err := s.openWriter(ctx)
 	if err != nil {
 		return out, err

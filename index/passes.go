@@ -18,7 +18,7 @@ import (
 type run struct {
 	full   bool            // reads everything anew
 	paths  map[string]bool // what changed; nil looks at everything
-	begun  bool            // it looks at the disk already; guarded by passes.mu
+	begun  bool            // it looks at the disk already, or was asked for elsewhere; guarded by passes.mu
 	opened chan struct{}   // closed once there is an index to search
 	done   chan struct{}   // closed at the end
 	err    error           // what stopped it; read after done
@@ -129,7 +129,7 @@ func (s *Service) runPasses() {
 		case p.targeted(r) && !errors.Is(err, errClosed):
 			s.follower.stopped()
 		}
-		if !p.targeted(r) || err != nil || result.Changed() {
+		if !p.targeted(r) || err != nil || result != nil && result.Changed() {
 			s.wake.all()
 		}
 		if !more {
@@ -212,6 +212,9 @@ const seizeAgain = 20 * time.Millisecond
 func (s *Service) pass(ctx context.Context, r *run) (*reconcile.Result, error) {
 	if !s.allowed() {
 		return nil, errInterrupted
+	}
+	if served, err := s.forward(ctx, r); served || err != nil {
+		return nil, err
 	}
 	if wait := time.Until(time.Unix(0, s.courtesy.Load())); wait > 0 {
 		timer := time.NewTimer(wait)

@@ -10,7 +10,7 @@ import (
 
 // Paths are the folders of sessionls' own files, absolute.
 type Paths struct {
-	Data   string // index, lock, policy
+	Data   string // index, locks, requests, policy
 	State  string // log
 	Config string // config.toml, only ever read
 }
@@ -45,6 +45,12 @@ func (p Paths) Lock() string { return filepath.Join(p.Data, "index.lock") }
 
 // Seat is the file whose OS lock the process holds that watches transcripts.
 func (p Paths) Seat() string { return filepath.Join(p.Data, "watch.lock") }
+
+// Bell is the pipe that wakes that process when it is asked for something.
+func (p Paths) Bell() string { return filepath.Join(p.Data, "watch.lock.bell") }
+
+// Requests is the database through which it is asked.
+func (p Paths) Requests() string { return filepath.Join(p.Data, "control.db") }
 
 // Policy is the file with the user's consent and retention.
 func (p Paths) Policy() string { return filepath.Join(p.Data, "policy.json") }

@@ -20,6 +20,9 @@ import (
 // helperEnv makes the test binary another process of the world in that folder.
 const helperEnv = "SESSIONLS_TEST_WORLD"
 
+// bog is a line that such a process never gets beyond.
+const bog = "a bog"
+
 // helpers are what such a process may do.
 var helpers = map[string]func(*index.Service){
 	"build": func(s *index.Service) {
@@ -39,6 +42,26 @@ var helpers = map[string]func(*index.Service){
 		}
 		fmt.Println("seated")
 		time.Sleep(time.Hour)
+	},
+	// As above, with quick signs of life; it says when its part changes.
+	"watch": func(s *index.Service) {
+		index.SetSeatTimes(s, 50*time.Millisecond, time.Second)
+		s.Start(context.Background())
+		for last := ""; ; time.Sleep(5 * time.Millisecond) {
+			part := "waiting"
+			switch st, _ := s.SearchStatus(context.Background(), contract.SearchStatusRequest{}); {
+			case index.Seated(s):
+				part = "seated"
+			case index.Acting(s):
+				part = "acting"
+			case st.Phase != contract.PhaseCurrent:
+				continue
+			}
+			if part != last {
+				fmt.Println(part)
+			}
+			last = part
+		}
 	},
 	"full": func(s *index.Service) {
 		if err := limitFiles(200 << 10); err != nil {
@@ -64,8 +87,15 @@ func TestMain(m *testing.M) {
 	if dir == "" {
 		os.Exit(m.Run())
 	}
+	fake := newFake("fakes")
+	fake.meanwhile = func(line string) {
+		if line == bog {
+			fmt.Println("stuck")
+			time.Sleep(time.Hour)
+		}
+	}
 	s, err := index.Open(context.Background(), index.Options{
-		Paths: index.PathsUnder(filepath.Join(dir, "own")), Env: transcript.Env{Home: filepath.Join(dir, "home")}, Readers: []transcript.Reader{newFake("fakes")},
+		Paths: index.PathsUnder(filepath.Join(dir, "own")), Env: transcript.Env{Home: filepath.Join(dir, "home")}, Readers: []transcript.Reader{fake},
 	})
 	if err != nil {
 		fmt.Println(err)

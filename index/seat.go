@@ -95,7 +95,7 @@ func (s *seat) release() {
 
 // seatSilent reports whether the holder of the seat has given no sign of life
 // for so long that it must be stopped.
-func seatSilent(path string) bool {
+func seatSilent(path string, stale time.Duration) bool {
 	info, err := os.Stat(path)
-	return err != nil || time.Since(info.ModTime()).Abs() > seatStale
+	return err != nil || time.Since(info.ModTime()).Abs() > stale
 }

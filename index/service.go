@@ -5,10 +5,12 @@
 //
 // # Processes
 //
-// Any number of processes share one index. One of them at a time holds the
-// writer lock, for the length of a pass or of a clear; all read, and notice by
-// the file's identity when it was replaced. The policy is looked at on every
-// request.
+// Any number of processes share one index. One of them holds the seat: it
+// watches, and writes the index for all, which the others ask it for (package
+// requests). Writing needs the writer lock, held for the length of a pass or of a
+// clear, so whoever is not answered takes that and writes himself. All read, and
+// notice by the file's identity when it was replaced. The policy is looked at on
+// every request.
 package index
 
 import (

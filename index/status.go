@@ -113,6 +113,8 @@ func (s *Service) writer(saw seen) contract.Writer {
 		return contract.WriterThis
 	case heldElsewhere(s.paths.Lock()):
 		return contract.WriterOther
+	case s.follower.led():
+		return contract.WriterOther
 	case saw.ever:
 		return contract.WriterThis
 	}

@@ -3,6 +3,7 @@
 package faults_test
 
 import (
+	"database/sql"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -19,6 +20,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 
 	"github.com/sessionls/sessionls/contract"
+	"github.com/sessionls/sessionls/index/requests"
 )
 
 // Several servers on one index are killed, stopped, ended and cleared at random
@@ -45,6 +47,7 @@ type crowd struct {
 	ops, kills, stops, ends, clears, disabled, restarts atomic.Int64
 	verdicts                                            [6]atomic.Int64
 	pages, stale                                        atomic.Int64
+	killedAtWork, stoppedAtWork                         atomic.Int64
 
 	failed atomic.Int64
 }
@@ -112,8 +115,8 @@ func (c *crowd) run(d time.Duration) {
 		s.exit(c.T, 20*time.Second)
 	}
 	c.settle()
-	c.Logf("%d changes to transcripts; %d kills, %d stops, %d ends, %d clears, %d times without consent, %d restarts; answers checked: %d present, %d absent, %d kept; %d unsure, %d late, %d without an index; %d pages, %d of them stale",
-		c.ops.Load(), c.kills.Load(), c.stops.Load(), c.ends.Load(), c.clears.Load(), c.disabled.Load(), c.restarts.Load(),
+	c.Logf("%d changes to transcripts; %d kills (%d amid a request), %d stops (%d), %d ends, %d clears, %d times without consent, %d restarts; answers checked: %d present, %d absent, %d kept; %d unsure, %d late, %d without an index; %d pages, %d of them stale",
+		c.ops.Load(), c.kills.Load(), c.killedAtWork.Load(), c.stops.Load(), c.stoppedAtWork.Load(), c.ends.Load(), c.clears.Load(), c.disabled.Load(), c.restarts.Load(),
 		c.verdicts[present].Load(), c.verdicts[absent].Load(), c.verdicts[kept].Load(), c.verdicts[unsure].Load(), c.verdicts[late].Load(), c.verdicts[clear].Load(),
 		c.pages.Load(), c.stale.Load())
 	if c.verdicts[present].Load() == 0 || c.verdicts[absent].Load() == 0 {
@@ -261,7 +264,9 @@ func (c *crowd) trouble(rnd *rand.Rand) {
 		time.Sleep(time.Duration(30+rnd.IntN(300)) * time.Millisecond)
 		slot := c.slots[rnd.IntN(len(c.slots))]
 		s := slot.get()
-		switch rnd.IntN(12) {
+		switch rnd.IntN(15) {
+		case 12, 13, 14:
+			c.atWork(rnd)
 		case 10: // killed while it clears
 			done := c.facts.clearing()
 			go func() { _ = s.command("clear", object{}, nil) }()
@@ -320,6 +325,56 @@ func (c *crowd) trouble(rnd *rand.Rand) {
 			c.stops.Add(1)
 		}
 	}
+}
+
+// atWork kills or stops the server that writes, while it works on what another
+// has asked it for.
+func (c *crowd) atWork(rnd *rand.Rand) {
+	if !c.working(300 * time.Millisecond) {
+		return
+	}
+	holders, err := lockHolders(filepath.Join(c.own, "watch.lock"))
+	if err != nil {
+		return // not known here, or there is nobody
+	}
+	for _, slot := range c.slots {
+		s := slot.get()
+		if !slices.Contains(holders, s.cmd.Process.Pid) {
+			continue
+		}
+		if rnd.IntN(2) == 0 {
+			s.signal(syscall.SIGKILL)
+			c.kills.Add(1)
+			c.killedAtWork.Add(1)
+			c.restart(slot)
+			continue
+		}
+		s.signal(syscall.SIGSTOP)
+		time.Sleep(time.Duration(20+rnd.IntN(1200)) * time.Millisecond)
+		s.signal(syscall.SIGCONT)
+		c.stops.Add(1)
+		c.stoppedAtWork.Add(1)
+	}
+}
+
+// working waits until a request is taken and not done.
+func (c *crowd) working(within time.Duration) bool {
+	path := filepath.Join(c.own, "control.db")
+	if _, err := os.Stat(path); err != nil {
+		return false
+	}
+	db, err := sql.Open("sqlite3", "file:"+path+"?mode=ro&_busy_timeout=50")
+	if err != nil {
+		return false
+	}
+	defer db.Close()
+	for end := time.Now().Add(within); time.Now().Before(end); time.Sleep(200 * time.Microsecond) {
+		var taken bool
+		if err := db.QueryRow(`SELECT EXISTS(SELECT 1 FROM request WHERE state = ?)`, requests.Taken).Scan(&taken); err == nil && taken {
+			return true
+		}
+	}
+	return false
 }
 
 // restart puts a new server in the place of one that has been told to end.
