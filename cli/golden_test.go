@@ -122,6 +122,7 @@ func TestGoldenScreens(t *testing.T) {
 	status := newFake("").status
 	status.DegradedRoots = contract.List[contract.DegradedRoot]{{Root: "/mnt/away", Reason: "cannot be listed"}}
 	status.FilesFailed, status.FilesDue = 1, 2
+	status.Notices = contract.List[string]{"the system allows no further \x1b[2Jwatches"}
 	status.Progress = &contract.Progress{BytesDone: 1500, BytesTotal: 3000000, FilesDone: 1, FilesTotal: 4}
 	show := func(f *searchFlags) func(s *screen) {
 		return func(s *screen) { (&app{screen: s}).showResults(&results, status, f) }
