@@ -8,6 +8,7 @@ import (
 
 	"github.com/sessionls/sessionls/contract"
 	"github.com/sessionls/sessionls/index/requests"
+	"github.com/sessionls/sessionls/index/store"
 )
 
 // The writer is the process that holds the seat. Another one that needs something
@@ -147,10 +148,18 @@ func (s *Service) forward(ctx context.Context, r *run) (served bool, err error) 
 			}
 		}
 	})
-	if served && err == nil && !s.allowed() {
-		err = errInterrupted
+	if !served || err != nil {
+		return served, err
 	}
-	return served, err
+	if !s.allowed() {
+		return true, errInterrupted
+	}
+	// The writer may be of another version, whose index this one cannot read.
+	_, release, err := s.handles.acquire(ctx)
+	if err == nil {
+		release()
+	}
+	return !errors.Is(err, store.ErrForeign) && !store.IsDamage(err), nil
 }
 
 // askFor is askWriter for what is asked and answered in JSON.

@@ -12,6 +12,7 @@ import (
 	"sync"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/gofrs/flock"
 
@@ -157,6 +158,51 @@ func TestTakenAndAbandoned(t *testing.T) {
 		if waits, err := box.Waits(context.Background(), "sleeper", r.ID); err != nil || waits {
 			t.Errorf("%s is still waited for: %v, %v", r.Kind, waits, err)
 		}
+	}
+}
+
+// A writer of another version leaves an index that this one cannot read; what it
+// says is no answer then.
+func TestWriterOfAnotherVersion(t *testing.T) {
+	w := newWorld(t)
+	w.write("fakes/a.fake", "session-a\nthe plover nests\n")
+	s := w.enabled(newFake("fakes"))
+	index.SetPatience(s, inTime)
+	w.reconcile(s)
+	w.must(s.Close())
+	w.alter(`UPDATE meta SET value = 'of another' WHERE key = 'terms'`)
+	x := w.sleeper()
+	var serving sync.WaitGroup
+	ended := make(chan struct{})
+	serving.Go(func() {
+		for {
+			select {
+			case <-ended:
+				return
+			case <-time.After(5 * time.Millisecond):
+			}
+			box, err := requests.Open(context.Background(), w.paths.Requests())
+			if err != nil {
+				continue
+			}
+			if list, err := box.Take(context.Background(), "another"); err == nil && len(list) > 0 {
+				if err := box.Finish(context.Background(), "another", []int64{list[0].ID}, requests.Answer{State: requests.Done}); err != nil {
+					t.Log(err)
+				}
+			}
+			_ = box.Close()
+		}
+	})
+	s = w.service(newFake("fakes"))
+	index.SetPatience(s, inTime)
+	if got := w.fresh(s, "plover"); got != "session-a" {
+		t.Errorf("plover: %q", got)
+	}
+	close(ended)
+	serving.Wait()
+	w.must(x.seat.Close())
+	if n := w.pending(requests.Done); n == 0 {
+		t.Error("the writer was not asked")
 	}
 }
 
