@@ -15,7 +15,13 @@ import (
 // shared map of the log. Were the index replaced in between, it would have the
 // map of another database open, and with it hold and give up locks that are not
 // its own; a process that uses the new index then finds its map cut off under
-// it, which ends the process (SIGBUS). So there is a door: connections are
+// it, which ends the process (SIGBUS).
+//
+// How it comes to that is proven by TestWhatTheDoorIsFor up to the last step, the
+// signal, which needs one more process at the right instant: SQLite asks whether
+// another process has the byte UNIX_SHM_DMS of the map locked, and cuts the map to
+// three bytes if not (os_unix.c, unixLockSharedMemory); and a process loses that
+// lock when it closes any of its descriptors of the map. So there is a door: connections are
 // opened in it together, an index is replaced in it alone.
 
 // doorSuffix replaces ".db" in the name of the door, a lock file that is never
