@@ -229,11 +229,7 @@ func (s *screen) summary(r *contract.SearchResults, f *searchFlags) {
 		s.line(span{"more: the same command with --cursor " + cleanLine(*r.Page.Cursor), dim})
 	}
 	if f.debug && r.Debug != nil {
-		timings := make([]string, 0, len(r.Debug.PlannerReport.Timings))
-		for _, t := range r.Debug.PlannerReport.Timings {
-			timings = append(timings, fmt.Sprintf("%s %.1f ms", cleanLine(t.Step), t.Ms))
-		}
-		s.line(span{fmt.Sprintf("debug: route %s; generation %d; %s", cleanLine(string(r.Debug.Route)), r.Generation, strings.Join(timings, ", ")), dim})
+		s.account(r)
 	}
 }
 

@@ -83,6 +83,62 @@ type PlannerReport struct {
 	Scope         Scope    `json:"scope"`
 	// Timings are the steps in the order they ran.
 	Timings List[Timing] `json:"timings"`
+	// Terms are the words of the query as they were looked for, in its order.
+	Terms []TermReport `json:"terms,omitempty"`
+	// Dates are the dates that the query names, as year, year-month, day, or
+	// --month-day without a year, by which sessions were weighed.
+	Dates []string `json:"dates,omitempty"`
+	// Hits say how the score of each hit of the page came about, in its order.
+	Hits []HitReport `json:"hits,omitempty"`
+}
+
+// TermReport is what the index holds of one word or quoted phrase.
+type TermReport struct {
+	Text string `json:"text"`
+	// Stop says that the word was looked for as part of the phrase only.
+	Stop bool `json:"stop,omitempty"`
+	// Exact and Loose count the rows, of those that were looked at, with the
+	// word itself and with another form, a completion or a repair of it.
+	Exact int `json:"exact"`
+	Loose int `json:"loose"`
+	// Cut says that there are more rows than were looked at.
+	Cut bool `json:"cut,omitempty"`
+	// Sessions counts the sessions of these rows.
+	Sessions int `json:"sessions"`
+	// RowWeight and SessionWeight say how rare the word is among rows and among
+	// sessions (inverse document frequency).
+	RowWeight     float64 `json:"rowWeight"`
+	SessionWeight float64 `json:"sessionWeight"`
+}
+
+// HitReport takes the score of a hit apart.
+type HitReport struct {
+	Agent     string `json:"agent"`
+	SessionID string `json:"sessionId"`
+	// Step is how much of the query the session holds: "phrase", "message" (all
+	// words in one), "session" (all words) or "some"; it counts before anything
+	// else.
+	Step string `json:"step"`
+	// Row is the number of the index's row that is the evidence.
+	Row   int64   `json:"row"`
+	Score float64 `json:"score"`
+	// Parts are the kinds of evidence that the score is made of.
+	Parts []ScorePart `json:"parts"`
+	// Held counts, for each of Terms, the session's rows with it.
+	Held []TermCount `json:"held"`
+}
+
+// ScorePart is one kind of evidence: "row", "further rows", "window", "session",
+// "date", "recent", or "exact" (the quoted text, character for character).
+type ScorePart struct {
+	Name  string  `json:"name"`
+	Value float64 `json:"value"`
+}
+
+// TermCount counts rows with a word itself and with what stands for it.
+type TermCount struct {
+	Exact int `json:"exact"`
+	Loose int `json:"loose"`
 }
 
 // Timing is how long one step took, in milliseconds.

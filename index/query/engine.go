@@ -94,13 +94,7 @@ func (e *Engine) Search(ctx context.Context, snap *store.Snapshot, req contract.
 	s.step("snippets", &started)
 	results.DurationMs = float64(time.Since(begun).Microseconds()) / 1000
 	if req.Debug {
-		scope := req.Scope
-		if scope == "" {
-			scope = contract.ScopeAll
-		}
-		repaired := s.plan.repaired()
-		results.Debug = &contract.Debug{Route: s.route, RepairedTerms: repaired,
-			PlannerReport: contract.PlannerReport{Route: s.route, RepairedTerms: repaired, Scope: scope, Timings: s.timings}}
+		results.Debug = s.explain(hits, offset)
 	}
 	return contract.ResultsResponse(results), nil
 }
@@ -123,6 +117,7 @@ type search struct {
 	allowed map[int64]bool
 	marks   store.Expr
 
+	matching  *matching // nil before there is one
 	ranked    []ranked
 	route     contract.Route
 	truncated bool

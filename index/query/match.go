@@ -15,6 +15,7 @@ type matching struct {
 	rarity   []float64 // by unit, over sessions
 	total    float64   // idf of all words that the index holds
 	need     int       // words that are not optional
+	counts   []rowCount
 	lengths  store.Lengths
 	dates    []date // that the query names
 	sessions map[int64]*found
@@ -48,13 +49,20 @@ type scored struct {
 
 func newMatching(s *search, lists []posting) *matching {
 	m := &matching{s: s, r: &s.ranking, idf: make([]float64, len(s.plan.units)), rarity: make([]float64, len(s.plan.units)),
-		lengths: s.snap.Spans.Lengths(), sessions: map[int64]*found{}}
+		counts: make([]rowCount, len(s.plan.units)), lengths: s.snap.Spans.Lengths(), sessions: map[int64]*found{}}
 	rows := float64(s.snap.Spans.Rows())
 	df := make([]float64, len(m.idf))
 	for _, p := range lists {
 		if p.unit == phraseUnit {
 			continue
 		}
+		c := &m.counts[p.unit]
+		if p.form == formExact {
+			c.exact += len(p.rows)
+		} else {
+			c.loose += len(p.rows)
+		}
+		c.cut = c.cut || p.more
 		n := float64(len(p.rows))
 		if p.more {
 			// Cut: as common before the cut as after it.

@@ -38,6 +38,7 @@ func (s *search) match() error {
 		return err
 	}
 	m := newMatching(s, lists)
+	s.matching = m
 	if err := m.collect(lists); err != nil {
 		return err
 	}
