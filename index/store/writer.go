@@ -89,11 +89,10 @@ func (w *Writer) Bulk(on bool) error {
 	if on == w.bulk {
 		return nil
 	}
-	// Instead of the default 1 MB: half as many segments to merge, half again as
-	// fast (bench.md); more gains little and counts against the memory a giant
-	// record needs. The setting is kept in the database, so it is taken back
-	// after the build.
-	for table, size := range map[string]int{"talk": 4 << 20, "tool": 20 << 20} {
+	// Instead of the default 1 MB, for fewer segments to merge. More gains
+	// nothing: the hash no longer fits the processor's cache, and it counts
+	// against the memory a giant record needs.
+	for table, size := range map[string]int{"talk": 2 << 20, "tool": 8 << 20} {
 		if !on {
 			size = liveHash
 		}
