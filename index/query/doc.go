@@ -16,10 +16,31 @@
 // Sorted by time there is no telling apart by rank, so only the highest group
 // (all words; else some) is listed.
 //
+// # Lower rungs
+//
+// A word that nothing in the index holds is looked for further down, and the
+// first rung on which a session is found, under the scope and all filters,
+// counts for it alone:
+//
+//	prefix     words that begin with it
+//	near       words one edit away
+//	substring  words that contain it
+//	far        words two edits away, if it has eight letters or more
+//
+// Those words come from the index's vocabulary (package vocabulary); that a word
+// is held is asked of the index itself, and one that is held anywhere is never
+// changed. Identifiers are taken whole, in their joined form, and by
+// their parts. Words that are equally near and about equally common count
+// together. Numbers, stop words, quoted text and scripts without spaces stay as
+// they are. The route becomes typo+… or substring, and debug.repairedTerms tells
+// the query as it was answered.
+//
 // # Bounds
 //
 // For each word the newest rows are taken, up to a budget; rows outside the
 // filters do not count against it. A word that meets its budget makes
 // truncated.candidates true. Sorting by time, filters without text, quoted
-// phrases and exclusions know no budget.
+// phrases and exclusions know no budget. Eight unknown words are looked for on
+// lower rungs, and 128 words stand for one that they contain; more of them make
+// truncated.candidates true, too.
 package query

@@ -1,6 +1,7 @@
 package query
 
 import (
+	"cmp"
 	"math"
 	"slices"
 	"unicode/utf8"
@@ -52,9 +53,13 @@ func (s *search) match() error {
 	return nil
 }
 
+// exact reports whether the answer is to be whole whatever it costs
+// (contract.md §4).
+func (s *search) exact() bool { return s.req.Filters.Sort == contract.SortNewest }
+
 func (s *search) budget(st store.Stream, quoted bool) int {
 	switch {
-	case quoted, s.req.Filters.Sort == contract.SortNewest:
+	case quoted, s.exact():
 		return everything
 	case st == store.ToolText:
 		return toolBudget
@@ -102,14 +107,14 @@ func (s *search) unitLists(i int) ([]posting, error) {
 	for _, st := range s.plan.streams {
 		complete := u.completed() && s.completes(u, st)
 		s.truncated = s.truncated || complete != u.completed()
-		for f, e := range []store.Expr{u.exact(), u.loose(complete)} {
-			rows, more, err := s.list(st, e, s.budget(st, u.quoted))
+		for f, list := range [][]store.Expr{{u.exact()}, u.looseInTurn(complete)} {
+			rows, more, err := s.union(st, list, s.budget(st, u.quoted))
 			if err != nil {
 				return nil, err
 			}
 			s.truncated = s.truncated || more
 			if len(rows) > 0 {
-				out = append(out, posting{i, form(f), st, rows, more, s.marked(e)})
+				out = append(out, posting{i, form(f), st, rows, more, s.marked(store.Any(list...))})
 			}
 			if more {
 				break // the word itself fills the budget; its other forms rank below it
@@ -117,6 +122,22 @@ func (s *search) unitLists(i int) ([]posting, error) {
 		}
 	}
 	return out, nil
+}
+
+// union asks for several expressions in turn; most units have one.
+func (s *search) union(in store.Stream, list []store.Expr, budget int) (rows []int64, more bool, err error) {
+	for _, e := range list {
+		some, cut, err := s.list(in, e, budget)
+		if err != nil {
+			return nil, false, err
+		}
+		rows, more = append(rows, some...), more || cut
+	}
+	if len(list) > 1 {
+		slices.SortFunc(rows, func(a, b int64) int { return cmp.Compare(b, a) })
+		rows = slices.Compact(rows)
+	}
+	return rows, more, nil
 }
 
 // shortPrefix is a number of letters that so many words begin with that tool
@@ -131,7 +152,7 @@ const (
 // completes reports whether a word being typed is completed in a stream. Sorted
 // by time an answer is exact, whatever it costs.
 func (s *search) completes(u *unit, st store.Stream) bool {
-	if s.req.Filters.Sort == contract.SortNewest {
+	if s.exact() {
 		return true
 	}
 	last := u.word.Terms[len(u.word.Terms)-1]

@@ -32,12 +32,28 @@ const (
 	// minUnknown is the length in characters from which a word is looked for on
 	// lower rungs: below, everything is near and everything contains it.
 	minUnknown = 3
-	// maxInside is how many words that contain a word stand for it.
+	// maxInside is how many words that contain a word stand for it, and how many
+	// the index is asked for at once.
 	maxInside = 128
 )
 
 // completed reports whether terms that begin with the unit's last term count.
 func (u *unit) completed() bool { return u.complete || u.rung == rungPrefix }
+
+// looseInTurn is loose in expressions of a bounded size: sorted by time, where
+// an answer is exact whatever it costs, any number of words may contain one.
+func (u *unit) looseInTurn(complete bool) []store.Expr {
+	if u.rung != rungInside || len(u.instead) <= maxInside {
+		return []store.Expr{u.loose(complete)}
+	}
+	var list []store.Expr
+	for some := range slices.Chunk(u.instead, maxInside) {
+		part := *u
+		part.instead = some
+		list = append(list, part.replaced())
+	}
+	return list
+}
 
 // terms are what the unit is in a phrase.
 func (u *unit) terms() []string {
@@ -108,6 +124,9 @@ func (u *unit) lowers() bool {
 // what it finds.
 func (s *search) climb(lists *[]posting) error {
 	left, moved := maxUnknown, false
+	if s.exact() {
+		left = maxWords
+	}
 	for _, i := range s.plan.content {
 		u := &s.plan.units[i]
 		if !u.lowers() {
@@ -268,7 +287,11 @@ func (p *proposals) inside() ([][]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	words, more, err := all.Containing(p.s.ctx, whole, maxInside)
+	limit := maxInside
+	if p.s.exact() {
+		limit = math.MaxInt
+	}
+	words, more, err := all.Containing(p.s.ctx, whole, limit)
 	if err != nil {
 		return nil, err
 	}

@@ -206,6 +206,11 @@ func TestMoreWordsThanAreTried(t *testing.T) {
 	if res.Total.Exact || !res.Truncated.Candidates || res.Total.Sessions < 100 {
 		t.Errorf("total %+v, truncated %+v", res.Total, res.Truncated)
 	}
+	req := contract.NewSearchSessionsRequest("marmot ")
+	req.Filters.Sort = contract.SortNewest // is always exact
+	if res = ask(t, r, req).Results; !res.Total.Exact || res.Total.Sessions != 150 {
+		t.Errorf("sorted by time: total %+v", res.Total)
+	}
 	res = search(t, r, strings.Repeat("zzqx zzqy zzqv zzqw ", 5))
 	if res.Total.Sessions != 0 || res.Total.Exact {
 		t.Errorf("total %+v", res.Total)

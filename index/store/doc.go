@@ -23,6 +23,10 @@
 // zstd-compressed blocks of some tens of kilobytes that are read for the hits
 // of a page only.
 //
+// All distinct words of the index stand in the vocabulary, chunks of which each
+// transaction writes (words.go, package vocabulary); a search for a word that
+// no row has looks through them for others.
+//
 // Row ids mean recency: a bulk build goes newest session first and takes blocks
 // of ids downwards from 2^40, ascending inside a block, as FTS5 wants it; what
 // is appended later goes upwards from there.
