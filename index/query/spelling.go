@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"math"
 	"slices"
+	"strings"
 	"unicode/utf8"
 
 	"github.com/sessionls/sessionls/index/analysis"
@@ -121,11 +122,27 @@ func (p *proposals) nearTo(word string) ([]likely, error) {
 	if err != nil {
 		return nil, err
 	}
-	list := make([]likely, len(near))
-	for i, n := range near {
-		list[i] = likely{[]string{n.Word}, n.Distance, chance(word, n.Word)}
+	list := make([]likely, 0, len(near))
+	for _, n := range near {
+		if sameDigits(word, n.Word) {
+			list = append(list, likely{[]string{n.Word}, n.Distance, chance(word, n.Word)})
+		}
 	}
 	return list, nil
+}
+
+// sameDigits reports whether two words have the same digits in the same order.
+// E0307 and E0308 are two errors, not one and its misspelling.
+func sameDigits(a, b string) bool {
+	digits := func(s string) string {
+		return strings.Map(func(r rune) rune {
+			if r < '0' || r > '9' {
+				return -1
+			}
+			return r
+		}, s)
+	}
+	return digits(a) == digits(b)
 }
 
 // chance is how likely a word was meant, how often it is used aside.
