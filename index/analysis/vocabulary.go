@@ -15,7 +15,7 @@ func InVocabulary(term []byte) bool {
 		k := byteClass[c]
 		switch k {
 		case classHigh:
-			return alphabetic(term[i:])
+			return utf8.Valid(term[i:]) && alphabetic(term[i:])
 		case classDigit:
 			digits++
 			hex++
@@ -44,10 +44,7 @@ func InVocabulary(term []byte) bool {
 // alphabetic reports whether a term, given from its first character that is not
 // ASCII, is of a script with words.
 func alphabetic(term []byte) bool {
-	r, size := utf8.DecodeRune(term)
-	if r == utf8.RuneError && size <= 1 {
-		return false
-	}
+	r, _ := utf8.DecodeRune(term)
 	return describe(r).class.word() && utf8.RuneCount(term) > 1
 }
 

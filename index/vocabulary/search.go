@@ -22,7 +22,8 @@ type Near struct {
 const maxNear = 512
 
 // Near returns the words that are 1 to limit edits away from word, in the order
-// of chunks, lengths and letters, and at most 512 of each distance. The error is ctx.Err().
+// of chunks, lengths and letters, and at most 512 of each distance. No word is near
+// the empty one or one of more than 64 characters. The error is ctx.Err().
 func (v Vocabulary) Near(ctx context.Context, word string, limit int) ([]Near, error) {
 	p, ok := newPattern(word)
 	if !ok || limit < 1 {
