@@ -314,7 +314,7 @@ func (c *familyCache) positions(ctx context.Context, path string) (map[uint64]in
 	}
 	defer f.Close()
 	at, seq := map[uint64]int32{}, int32(0)
-	err = c.each(ctx, f, f.Size, func(r *record) bool {
+	_ = c.each(ctx, f, f.Size, func(r *record) bool { // a damaged end: what was seen before it counts
 		if r.sidechain {
 			return true // of an inline sub-agent's session
 		}
@@ -326,8 +326,5 @@ func (c *familyCache) positions(ctx context.Context, path string) (map[uint64]in
 		seq++
 		return len(at) < maxNodes
 	})
-	if ctx.Err() != nil {
-		return nil, ctx.Err()
-	}
-	return at, nil
+	return at, ctx.Err()
 }
