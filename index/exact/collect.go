@@ -139,6 +139,9 @@ type window struct {
 	reached bool // the last one was handed over
 }
 
+// Plain implements transcript.Plain.
+func (w *window) Plain() bool { return true }
+
 // Event implements transcript.Sink.
 func (w *window) Event(e *transcript.Event) error {
 	if e.SessionID != w.id {

@@ -55,6 +55,20 @@ type Tracer interface {
 // Strict: what needs no surface can still be answered.
 type Strict interface{ Strict() bool }
 
+// Plain is implemented by a Tracer that takes events and their records, but no
+// links: what costs the reading of other files (the originals of copies) is then
+// left out.
+type Plain interface{ Plain() bool }
+
+// WantsLinks reports whether t takes links.
+func WantsLinks(t Tracer) bool {
+	if t == nil {
+		return false
+	}
+	p, ok := t.(Plain)
+	return !ok || !p.Plain()
+}
+
 // PassShared gives t the record of the event at seq if it shares its line with
 // something else, so that the line's bytes are not the record.
 func PassShared(t Tracer, sessionID string, seq int, rec Record) error {

@@ -97,7 +97,7 @@ func (rd *reading) start(ctx context.Context) error {
 		h := &rd.main.h
 		h.Relation, h.ParentID, h.ParentEvent, h.LineageEvidence, h.InheritedKnown = l.relation, l.parent, l.event, l.evidence, l.known
 		rd.copied, rd.lead = l.copied, l.lead
-		if rd.tracer != nil && l.copied > 0 {
+		if l.copied > 0 && transcript.WantsLinks(rd.tracer) {
 			if rd.originals, err = rd.r.families.positions(ctx, l.file); err != nil {
 				return err
 			}

@@ -136,7 +136,7 @@ func (s *session) findCopy() error {
 	if s.Copied, err = measure(s.ctx, s.src.Path, s.Header.SessionID, ids); err != nil {
 		return err
 	}
-	if s.links != nil && s.Copied.End > 0 {
+	if s.links != nil && s.Copied.End > 0 && transcript.WantsLinks(s.links.out) {
 		if s.links.parent, err = readOriginals(s.ctx, s.src, s.CopyOf); err != nil {
 			return err
 		}

@@ -23,8 +23,12 @@ func newLinks(out transcript.Tracer) *links {
 }
 
 func (l *links) record(rec transcript.Record) {
-	if l != nil {
-		l.rec, l.gone, l.sum, l.before, l.call = rec, nil, false, -1, -1
+	if l == nil {
+		return
+	}
+	l.rec, l.gone, l.sum, l.before, l.call = transcript.Record{}, nil, false, -1, -1
+	if rec.Shared { // else it is of no use, and may be large
+		l.rec = rec
 	}
 }
 

@@ -227,9 +227,9 @@ func (reader) Read(ctx context.Context, env transcript.Env, src transcript.Sourc
 func (l *log) readPlain(ctx context.Context, f *transcript.File, cp *transcript.Checkpoint) (end int64, err error) {
 	lines := f.Lines(cp.Offset)
 	err = lines.Each(ctx, cp, l.out.Progress, func(rec transcript.Record) error {
-		l.offset, l.length, l.value, l.shared = rec.Offset, rec.Length, rec.Value, rec.Shared
+		l.offset, l.length = rec.Offset, rec.Length
 		l.strict.lines(lines.Bad)
-		return l.record(rec.Value)
+		return l.line(rec.Value, rec.Shared)
 	})
 	return lines.Offset(), err
 }
@@ -245,9 +245,8 @@ func (l *log) readFrames(ctx context.Context, f *transcript.File, cp *transcript
 	defer fr.close()
 	lines := transcript.NewLines(fr, 0, math.MaxInt64)
 	err = lines.Each(ctx, cp, func(int64) { l.out.Progress(fr.at) }, func(rec transcript.Record) error {
-		l.value, l.shared = rec.Value, true // its place in the text is none in the file
 		l.strict.lines(lines.Bad)
-		return l.record(rec.Value)
+		return l.line(rec.Value, true) // its place in the text is none in the file
 	})
 	if err == nil && fr.bad > 0 {
 		err = l.strict.frames(fr.bad)

@@ -66,6 +66,17 @@ func (l *log) restore(b []byte) bool {
 	return true
 }
 
+// line takes in one line. shared says that its bytes are no line of the file.
+func (l *log) line(v jsonv.Value, shared bool) error {
+	if l.links == nil {
+		return l.record(v)
+	}
+	l.value, l.shared = v, shared
+	err := l.record(v)
+	l.value = nil
+	return err
+}
+
 // record takes in one line.
 func (l *log) record(v jsonv.Value) error {
 	kind := v.Get("type").Str()

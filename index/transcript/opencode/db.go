@@ -283,7 +283,7 @@ func (t *dbStore) readMessages(b *builder) error {
 		}
 	}
 	inherit, same := b.inherit, 0
-	if b.links != nil && inherit > 0 {
+	if b.links != nil && inherit > 0 && transcript.WantsLinks(b.links.out) {
 		if same, err = t.sameParts(b.h.ParentID, messages[:min(inherit, len(messages))]); err != nil {
 			return err
 		}

@@ -119,7 +119,7 @@ func (s *session) lookUpParent() error {
 		}
 		if err == nil {
 			s.parent = p
-			if s.links != nil {
+			if s.links != nil && transcript.WantsLinks(s.links.out) {
 				s.links.originals = positions(s.ctx, path)
 			}
 		}
