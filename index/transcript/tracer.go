@@ -1,5 +1,7 @@
 package transcript
 
+import "encoding/json"
+
 // Tracer is a Sink that also follows how events stand to each other: what
 // took an event off the surface, what an event was made from, in which order
 // the model sees them, and what the agent's own record holds. The index keeps
@@ -72,10 +74,19 @@ func WantsLinks(t Tracer) bool {
 // PassShared gives t the record of the event at seq if it shares its line with
 // something else, so that the line's bytes are not the record.
 func PassShared(t Tracer, sessionID string, seq int, rec Record) error {
-	if t == nil || !rec.Shared || !t.Wants(sessionID, seq) {
+	if !rec.Shared {
 		return nil
 	}
-	return t.Data(sessionID, seq, rec.Value)
+	return PassData(t, sessionID, seq, rec.Value)
+}
+
+// PassData gives t the record of the event at seq if it is asked for. Readers
+// are lenient; what is not valid JSON is no record to hand over.
+func PassData(t Tracer, sessionID string, seq int, record []byte) error {
+	if t == nil || len(record) == 0 || !t.Wants(sessionID, seq) || !json.Valid(record) {
+		return nil
+	}
+	return t.Data(sessionID, seq, record)
 }
 
 // Run is a range of positions [From, To).

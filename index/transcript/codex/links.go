@@ -53,10 +53,8 @@ func (l *links) record(s *session, ev *transcript.Event, rec transcript.Record, 
 }
 
 func (l *links) delivered(s *session, h *held) error {
-	if h.data != nil {
-		if err := l.out.Data(h.ev.SessionID, h.ev.Seq, h.data); err != nil {
-			return err
-		}
+	if err := transcript.PassData(l.out, h.ev.SessionID, h.ev.Seq, h.data); err != nil {
+		return err
 	}
 	if h.from < 0 || !h.ev.Inherited {
 		return nil

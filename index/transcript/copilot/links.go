@@ -90,10 +90,8 @@ func (l *links) emitted(fd *fold, i int, e *transcript.Event) error {
 
 // traceMessage passes on what belongs to a chat message of the first releases.
 func traceMessage(out transcript.Tracer, calls *transcript.Calls, e *transcript.Event, v jsonv.Value) error {
-	if out.Wants(e.SessionID, e.Seq) {
-		if err := out.Data(e.SessionID, e.Seq, v); err != nil {
-			return err
-		}
+	if err := transcript.PassData(out, e.SessionID, e.Seq, v); err != nil {
+		return err
 	}
 	if call, ok := calls.Seq(v.Get("tool_call_id").Str()); ok {
 		return out.Source(e.SessionID, e.Seq, call, false)

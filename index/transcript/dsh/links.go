@@ -119,10 +119,8 @@ func (l *links) emitted(h *transcript.Header, seq int) error {
 		return nil
 	}
 	delete(l.due, seq)
-	if d.data != nil {
-		if err := l.out.Data(id, seq, d.data); err != nil {
-			return err
-		}
+	if err := transcript.PassData(l.out, id, seq, d.data); err != nil {
+		return err
 	}
 	if d.original >= 0 {
 		if err := l.out.Inherited(id, seq, h.ParentID, d.original); err != nil {
@@ -162,12 +160,8 @@ func member(row string, number int64, at time.Time, d, text jsonv.Value) []byte 
 			call += `"name":` + string(name) + `,`
 		}
 	}
-	out := fmt.Appendf(nil, `{"type":"assistant/chunk","seq":%d,"time":%d,"data":{"turn":%s,"step":%s,"chunk":{"type":%q,"index":%s,%s%q:%s}}}`,
+	return fmt.Appendf(nil, `{"type":"assistant/chunk","seq":%d,"time":%d,"data":{"turn":%s,"step":%s,"chunk":{"type":%q,"index":%s,%s%q:%s}}}`,
 		number, at.UnixMilli(), raw(d.Get("turn")), raw(d.Get("step")), delta, raw(d.Get("index")), call, key, raw(text))
-	if !jsonv.Valid(out) {
-		return nil // of a damaged row
-	}
-	return out
 }
 
 // openTurn follows the last turn, to balance it in memory should it have been
@@ -267,15 +261,13 @@ func (l *links) balance(g *log) error {
 		if err := l.out.Synthetic(&e); err != nil {
 			return err
 		}
-		if l.out.Wants(e.SessionID, seq) {
-			at := "null"
-			if !o.last.IsZero() {
-				at = strconv.FormatInt(o.last.UnixMilli(), 10)
-			}
-			record := fmt.Sprintf(`{"type":%q,"seq":%d,"time":%s,"data":%s%s}`, kind, number, at, data, more)
-			if err := l.out.Data(e.SessionID, seq, []byte(record)); err != nil {
-				return err
-			}
+		at := "null"
+		if !o.last.IsZero() {
+			at = strconv.FormatInt(o.last.UnixMilli(), 10)
+		}
+		record := fmt.Appendf(nil, `{"type":%q,"seq":%d,"time":%s,"data":%s%s}`, kind, number, at, data, more)
+		if err := transcript.PassData(l.out, e.SessionID, seq, record); err != nil {
+			return err
 		}
 		if cites >= 0 {
 			if err := l.out.Source(e.SessionID, seq, cites, true); err != nil {

@@ -74,10 +74,8 @@ func (l *links) emitted(b *builder, e *transcript.Event) error {
 		data = append(data, `]}`...)
 	}
 	l.data, l.parts = nil, false
-	if len(data) > 0 && l.out.Wants(e.SessionID, e.Seq) {
-		if err := l.out.Data(e.SessionID, e.Seq, data); err != nil {
-			return err
-		}
+	if err := transcript.PassData(l.out, e.SessionID, e.Seq, data); err != nil {
+		return err
 	}
 	if !e.Inherited || !l.same {
 		return nil

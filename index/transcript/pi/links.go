@@ -106,10 +106,8 @@ func (l *links) moved(seq int) {
 }
 
 func (l *links) delivered(s *session, ev *transcript.Event) error {
-	if l.value != nil && l.out.Wants(ev.SessionID, ev.Seq) {
-		if err := l.out.Data(ev.SessionID, ev.Seq, l.value); err != nil {
-			return err
-		}
+	if err := transcript.PassData(l.out, ev.SessionID, ev.Seq, l.value); err != nil {
+		return err
 	}
 	if !ev.Inherited || l.from < 0 {
 		return nil

@@ -2,7 +2,6 @@ package vscode
 
 import (
 	"github.com/sessionls/sessionls/index/transcript"
-	"github.com/sessionls/sessionls/index/transcript/jsonv"
 )
 
 // links is what a reading that is asked for links keeps besides. All methods
@@ -68,11 +67,8 @@ func (l *links) emitted(c *chat, e *transcript.Event) error {
 		if len(nodes) > 1 {
 			n = &node{kind: '[', open: true, kids: nodes}
 		}
-		// What is damaged in the file is no record to show.
-		if v := c.t.value(n, limits()); jsonv.Valid(v) {
-			if err := l.out.Data(e.SessionID, e.Seq, v); err != nil {
-				return err
-			}
+		if err := transcript.PassData(l.out, e.SessionID, e.Seq, c.t.value(n, limits())); err != nil {
+			return err
 		}
 	}
 	switch {
