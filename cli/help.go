@@ -88,7 +88,8 @@ func operatorHelp() string {
 		row(op.form, op.meaning)
 	}
 	out.WriteString(`Operators add up: a session must satisfy all of them. Everything else is text, also C++, a:b
-and https://x. Without words the newest sessions are listed.
+and https://x. Without words the newest sessions are listed. A word that is nowhere is taken for a
+misspelt one, or looked for inside others, and the answer says so; quoted it stays as it is.
 `)
 	return out.String()
 }
