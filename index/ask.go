@@ -38,7 +38,9 @@ const (
 // which may be nil, is called now and then. An error is the writer's, or the end
 // of ctx.
 func (s *Service) askWriter(ctx context.Context, kind requests.Kind, argument string, meanwhile func()) (result string, served bool, err error) {
-	if s.follower.isSeated() || !s.writerListens() {
+	// In this order: this process is seated before it listens, and must not wait
+	// for itself.
+	if !s.writerListens() || s.follower.isSeated() {
 		return "", false, nil
 	}
 	box, err := requests.Open(ctx, s.paths.Requests())
@@ -125,7 +127,7 @@ func (s *Service) writerListens() bool {
 // damaged it sets aside itself, and only the writer asks for passes over single
 // paths.
 func (s *Service) forward(ctx context.Context, r *run) (served bool, err error) {
-	if s.passes.targeted(r) || s.suspect.on(s.paths.Index()) || s.follower.isSeated() || !s.writerListens() {
+	if s.passes.targeted(r) || s.suspect.on(s.paths.Index()) || !s.writerListens() || s.follower.isSeated() {
 		return false, nil
 	}
 	// Who asks from here on asks for the next one: the pass begins after the
