@@ -9,20 +9,20 @@ Terminal.__index = Terminal
 
 local count = 0
 
+--- Opens a terminal with a program in it.
 ---@param t table the harness
 ---@param size {columns: integer, lines: integer}
----@param args string[] of Neovim
+---@param command string[]
 ---@return test.Terminal
-function M.open(t, size, args)
+function M.open(t, size, command)
   count = count + 1
   local self = setmetatable({ socket = ('sessionls-%d-%d'):format(vim.fn.getpid(), count), t = t }, Terminal)
-  local command = { 'env', 'TERM=tmux-256color', 'COLORTERM=truecolor', vim.v.progpath, '--clean' }
-  vim.list_extend(command, { '--cmd', 'set noswapfile runtimepath^=' .. t.root, unpack(args) })
-  for i, word in ipairs(command) do
-    command[i] = vim.fn.shellescape(word)
+  local words = { 'env', 'TERM=tmux-256color', 'COLORTERM=truecolor', unpack(command) }
+  for i, word in ipairs(words) do
+    words[i] = vim.fn.shellescape(word)
   end
   local start = { '-f', '/dev/null', 'new-session', '-d', '-x', tostring(size.columns), '-y', tostring(size.lines) }
-  start[#start + 1] = table.concat(command, ' ')
+  start[#start + 1] = table.concat(words, ' ')
   self:tmux(start)
   return self
 end
@@ -90,18 +90,28 @@ function Terminal:close()
   pcall(self.tmux, self, { 'kill-server' })
 end
 
---- Runs a function with a terminal and closes that whatever happens.
+--- Runs a function with a program in a terminal, and closes that whatever happens.
 ---@param t table
 ---@param size {columns: integer, lines: integer}
----@param args string[]
+---@param command string[]
 ---@param run fun(terminal: test.Terminal)
-function M.with(t, size, args, run)
-  local terminal = M.open(t, size, args)
+function M.run(t, size, command, run)
+  local terminal = M.open(t, size, command)
   local ok, err = xpcall(run, debug.traceback, terminal)
   terminal:close()
   if not ok then
     error(err, 0)
   end
+end
+
+--- The same with this Neovim and the plugin.
+---@param t table
+---@param size {columns: integer, lines: integer}
+---@param args string[] of Neovim
+---@param run fun(terminal: test.Terminal)
+function M.with(t, size, args, run)
+  local command = { vim.v.progpath, '--clean', '--cmd', 'set noswapfile runtimepath^=' .. t.root, unpack(args) }
+  M.run(t, size, command, run)
 end
 
 return M

@@ -118,6 +118,13 @@ local function set_policy(enabled)
   end)
 end
 
+--- The session of the transcript in the current buffer.
+---@return sessionls.Item?
+local function current_session()
+  local document = require('sessionls.transcript').document()
+  return document and vim.tbl_extend('keep', {}, document.session, document.header or {})
+end
+
 ---@class sessionls.Subcommand
 ---@field takes_query? boolean words may follow
 ---@field run fun(query: string, args: vim.api.keyset.create_user_command.command_args)
@@ -145,6 +152,10 @@ local subcommands = {
   resume = {
     takes_query = true,
     run = function(query)
+      local here = query == '' and current_session()
+      if here then
+        return require('sessionls.resume').run(here)
+      end
       sessionls().sessions({
         query = query,
         filters = { sort = query == '' and 'newest' or nil, presence = { 'present' } },
@@ -157,6 +168,15 @@ local subcommands = {
   selection = {
     run = function(_, args)
       search_selection(args)
+    end,
+  },
+  lineage = {
+    run = function()
+      local here = current_session()
+      if not here then
+        return sessionls().notify('this buffer is no transcript', vim.log.levels.WARN)
+      end
+      require('sessionls.lineage').show(here)
     end,
   },
   status = { run = show_status },

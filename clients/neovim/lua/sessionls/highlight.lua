@@ -15,7 +15,6 @@ local links = {
   SessionlsActive = 'DiagnosticOk',
   SessionlsWarning = 'DiagnosticWarn',
   SessionlsPrompt = 'Special',
-  SessionlsCurrent = 'CurSearch',
 }
 
 --- Defines what is not defined yet. A colour scheme clears the groups, so that this is called whenever something is

@@ -65,7 +65,7 @@ local function open_terminal(found, item)
   if vim.fn.has('nvim-0.11') == 1 then
     job = vim.fn.jobstart(found.argv, { term = true, cwd = cwd })
   else
-    job = vim.fn.termopen(found.argv, { cwd = cwd })
+    job = vim.fn.termopen(found.argv, cwd and { cwd = cwd } or vim.empty_dict())
   end
   if job <= 0 then
     vim.api.nvim_buf_delete(bufnr, { force = true })

@@ -33,10 +33,10 @@ function M.get()
   return last
 end
 
---- Whether an index is being built.
+--- Whether an index is being built, or is about to be: what was told last may be from before the user agreed.
 ---@return boolean
 function M.building()
-  return last == nil or last.phase == 'indexing'
+  return last == nil or (last.phase ~= 'current' and last.phase ~= 'degraded')
 end
 
 --- Takes a new status, tells the listeners and fires `User SessionlsStatus`.

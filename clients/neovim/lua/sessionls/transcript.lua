@@ -1,4 +1,5 @@
 --- sessionls:// buffers: a transcript as read-only Markdown that grows with its session.
+local buffer = require('sessionls.buffer')
 local client = require('sessionls.client')
 local highlight = require('sessionls.highlight')
 local lines_of = require('sessionls.lines')
@@ -49,19 +50,6 @@ local goals = {}
 ---@return sessionls.Document?
 function M.document(bufnr)
   return documents[bufnr or vim.api.nvim_get_current_buf()]
-end
-
---- Changes the lines of a buffer that nobody else may change.
----@param bufnr integer
----@param first integer 0-based
----@param lines string[]
-local function replace(bufnr, first, lines)
-  vim.bo[bufnr].modifiable = true
-  vim.bo[bufnr].readonly = false
-  vim.api.nvim_buf_set_lines(bufnr, first, -1, false, lines)
-  vim.bo[bufnr].modifiable = false
-  vim.bo[bufnr].readonly = true
-  vim.bo[bufnr].modified = false
 end
 
 --- Puts the cursor of every window of the buffer to a place.
@@ -148,18 +136,10 @@ local function append(bufnr, document, page)
   local offset = document.length
   vim.list_extend(document.spans, lines_of.spans(page, offset))
   document.header = page.session or document.header
-  replace(bufnr, offset, lines)
+  buffer.replace(bufnr, offset, lines)
   document.length = offset + #lines
   reach_goal(bufnr, document)
   return document.length < most_lines
-end
-
---- Has the folds computed anew. Lines that come while the buffer is still being read do not do it.
----@param bufnr integer
-local function refold(bufnr)
-  for _, winid in ipairs(vim.fn.win_findbuf(bufnr)) do
-    vim.api.nvim_set_option_value('foldmethod', 'expr', { win = winid, scope = 'local' })
-  end
 end
 
 ---@param bufnr integer
@@ -167,7 +147,6 @@ end
 local function finish(bufnr, document)
   document.cancel = nil
   document.loaded = true
-  refold(bufnr)
   if document.header then
     vim.b[bufnr].sessionls = {
       agent = document.session.agent,
@@ -183,7 +162,7 @@ end
 ---@param bufnr integer
 ---@param message string
 local function tell(bufnr, message)
-  replace(bufnr, 0, { '> ' .. text.line(message) })
+  buffer.replace(bufnr, 0, { '> ' .. text.line(message) })
 end
 
 ---@param bufnr integer
@@ -272,7 +251,6 @@ local function grow(bufnr, document)
     if rewritten then
       load(bufnr, document)
     elseif fresh then
-      refold(bufnr)
       find_hits(bufnr, document)
     end
   end)

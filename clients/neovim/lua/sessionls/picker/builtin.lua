@@ -385,7 +385,10 @@ function Builtin:act(name)
     end)
   end
   self:close()
-  actions.run(name, item, items)
+  -- Once insert mode has ended, in which no folds are made.
+  vim.schedule(function()
+    actions.run(name, item, items)
+  end)
 end
 
 --- Shows another source under the same prompt.
