@@ -163,7 +163,7 @@ func TestGiantPrompts(t *testing.T) {
 			say(3, func() {
 				g.put("headword ")
 				g.prose(80 * mb)
-				g.put("lostword ")
+				g.put("gonefromhere ")
 				g.prose(20 * mb)
 				g.put("tailword")
 			})
@@ -172,7 +172,7 @@ func TestGiantPrompts(t *testing.T) {
 			at := func(n int) string { return fmt.Sprint(id, "#", n+strings.Count(f.head, "\n")) }
 			g.bounded(func() {
 				g.finds(s, `"small before"`, id+"#title", "lastword", at(1), `"whole to its lastword"`, at(1), "midword", at(1),
-					"headword", at(2), "tailword", at(2), "lostword", "", `"small after"`, at(3))
+					"headword", at(2), "tailword", at(2), "gonefromhere", "", `"small after"`, at(3))
 			})
 			if why := g.partial(s); !strings.Contains(why, "cut") {
 				t.Errorf("that a text was cut is not recorded: %q", why)
