@@ -43,7 +43,6 @@ type scored struct {
 	score  float64
 	words  int // of the query's words, stop words aside
 	phrase bool
-	tool   bool
 	head   bool
 }
 
@@ -128,11 +127,10 @@ func (m *matching) collect(lists []posting) error {
 
 func (m *matching) add(row int64, info store.RowInfo, entries []uint64, lists []posting, have []hits) {
 	clear(have)
-	s := scored{row: row, head: info.Kind.Head(), tool: true}
+	s := scored{row: row, head: info.Kind.Head()}
 	norm := (m.r.RowK + 1) / (1 + m.r.RowK*(1-m.r.RowB+m.r.RowB*info.Terms/m.r.RowTerms))
 	for _, x := range entries {
 		p := &lists[x&0xfff]
-		s.tool = s.tool && (p.stream == store.ToolText)
 		if p.unit == phraseUnit {
 			s.phrase = true
 			continue

@@ -17,13 +17,15 @@ package query
 //
 // [DefaultRanking] was set on the LoCoMo questions by moving one constant at a
 // time until none gained, choosing the middle of flat stretches, with the
-// planted needles as a guard; [Ablations] tell what each kind is worth.
+// planted needles as a guard; [Ablations] tell what each kind is worth
+// (sessionls bench relevance --ablate).
 type Ranking struct {
 	// Step is the height of a step of the ladder; 0 turns the ladder off.
 	Step float64
 
 	// Head, Talk and Tool weigh a word by where it stands: a title says what a
-	// session is about, tool output mentions everything.
+	// session is about, tool output mentions everything. A title is little above
+	// a message because many agents' titles are the first message over again.
 	Head, Talk, Tool float64
 	// Form weighs an inflected or completed word against the word itself, Piece
 	// a long unspaced word of which only pieces were found.
