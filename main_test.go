@@ -5,12 +5,15 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
+	"time"
 
 	"github.com/sessionls/sessionls/contract"
 	"github.com/sessionls/sessionls/testdata/samplehome"
@@ -54,12 +57,51 @@ type outcome struct {
 // run runs the program with nothing of the tester's environment.
 func (m machine) run(t *testing.T, stdin string, args ...string) outcome {
 	t.Helper()
+	return m.talk(t, strings.NewReader(stdin), new(transcript), args...)
+}
+
+// transcript is what a process has said so far.
+type transcript struct {
+	mu sync.Mutex
+	b  bytes.Buffer
+}
+
+func (s *transcript) Write(p []byte) (int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.b.Write(p)
+}
+
+func (s *transcript) String() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.b.String()
+}
+
+// pause is a reader of nothing that ends when it was said.
+type pause struct {
+	out  *transcript
+	said func(out string) bool
+}
+
+func (p pause) Read([]byte) (int, error) {
+	for range 6000 {
+		if p.said(p.out.String()) {
+			break
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	return 0, io.EOF
+}
+
+func (m machine) talk(t *testing.T, stdin io.Reader, out *transcript, args ...string) outcome {
+	t.Helper()
 	cmd := exec.Command(os.Args[0], args...)
 	cmd.Env = []string{asProgram + "=1", "HOME=" + m.home, "SESSIONLS_HOME=" + m.own, "TMPDIR=" + os.TempDir(), noWait}
 	cmd.Dir = m.home
-	cmd.Stdin = strings.NewReader(stdin)
-	var out, errs bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &out, &errs
+	cmd.Stdin = stdin
+	var errs bytes.Buffer
+	cmd.Stdout, cmd.Stderr = out, &errs
 	err := cmd.Run()
 	var exit *exec.ExitError
 	if err != nil && !errors.As(err, &exit) {
@@ -247,6 +289,51 @@ func TestServer(t *testing.T) {
 		got := m.run(t, script.String(), args...)
 		if got.code != 0 || !strings.HasPrefix(got.out, "Content-Length: ") || !strings.Contains(got.out, `"name":"sessionls"`) || !strings.Contains(got.out, want) {
 			t.Errorf("%q: exit code %d\n%s\n%s\nwants %s", args, got.code, got.out, got.err, want)
+		}
+	}
+}
+
+// TestServerReads holds what the server reads of a session to the command line's
+// answer, byte for byte.
+func TestServerReads(t *testing.T) {
+	m := newMachine(t, true)
+	var found struct {
+		Hits []struct{ Agent, SessionID string }
+	}
+	if err := json.Unmarshal([]byte(m.must(t, 0, "search", "tide", "--json").out), &found); err != nil || len(found.Hits) == 0 {
+		t.Fatalf("%v: %d hits", err, len(found.Hits))
+	}
+	name := found.Hits[0].Agent + ":" + found.Hits[0].SessionID
+	session := fmt.Sprintf(`"agent":%q,"sessionId":%q`, found.Hits[0].Agent, found.Hits[0].SessionID)
+	want := []string{
+		`"result":` + strings.TrimSpace(m.must(t, 0, "show", name, "--json").out),
+		`"result":` + strings.TrimSpace(m.must(t, 0, "show", name, "--around", "1", "--limit", "3", "--json").out),
+		`"error":{"code":-32803,"message":"the session has no event -1;`,
+		`"error":{"code":-32602,"message":"limit: want a whole number from 1 to 1000, got \"0\"","data":{"code":"SESSION_QUERY_INVALID_LIMIT","field":"limit"}}`,
+	}
+	bodies := []string{`{"jsonrpc":"2.0","id":"i","method":"initialize","params":{"processId":null,"capabilities":{}}}`}
+	for id, call := range []string{
+		`"sessionls.readSession","arguments":[{` + session + `}]`,
+		`"sessionls.readEvent","arguments":[{` + session + `,"seq":1,"before":1,"after":1}]`,
+		`"sessionls.traceEvent","arguments":[{` + session + `,"seq":-1}]`,
+		`"sessionls.listEvents","arguments":[{` + session + `,"limit":0}]`,
+	} {
+		bodies = append(bodies, fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"workspace/executeCommand","params":{"command":%s}}`, id, call))
+	}
+	framed := func(bodies ...string) io.Reader {
+		var script strings.Builder
+		for _, body := range bodies {
+			fmt.Fprintf(&script, "Content-Length: %d\r\n\r\n%s", len(body), body)
+		}
+		return strings.NewReader(script.String())
+	}
+	// A shutdown would cancel what is not answered yet.
+	out := new(transcript)
+	answered := pause{out, func(out string) bool { return strings.Count(out, `"jsonrpc":"2.0","id":`) > len(want) }}
+	got := m.talk(t, io.MultiReader(framed(bodies...), answered, framed(`{"jsonrpc":"2.0","id":"s","method":"shutdown"}`, `{"jsonrpc":"2.0","method":"exit"}`)), out, "serve")
+	for id, want := range want {
+		if !strings.Contains(got.out, fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,%s`, id, want)) {
+			t.Errorf("answer %d is not\n%s\nbut\n%s", id, want, got.out)
 		}
 	}
 }

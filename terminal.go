@@ -17,12 +17,6 @@ type terminal struct {
 	paths index.Paths
 }
 
-// Show implements cli.Service.
-func (t terminal) Show(ctx context.Context, request cli.ShowRequest) (cli.Transcript, error) {
-	response, err := t.Service.Show(ctx, index.ShowRequest(request))
-	return cli.Transcript(response), err
-}
-
 // Places implements cli.Service.
 func (t terminal) Places(ctx context.Context) ([]cli.Place, error) {
 	found, err := t.Service.Doctor(ctx)

@@ -182,37 +182,51 @@ func (f *fake) Reconcile(ctx context.Context, _ bool, progress func(contract.Pro
 	return nil
 }
 
-func (f *fake) Show(_ context.Context, q ShowRequest) (Transcript, error) {
-	switch q.Name.SessionID {
+func (f *fake) Resolve(_ context.Context, name contract.SessionName) (contract.Header, error) {
+	switch name.SessionID {
 	case "unknown-id":
-		return Transcript{}, contract.Failed(contract.CodeSessionNotFound, nil, "no session %q", q.Name.SessionID)
+		return contract.Header{}, contract.Failed(contract.CodeSessionNotFound, nil, "no session %q", name.SessionID)
 	case "ambiguous":
-		return Transcript{}, &contract.Error{
+		return contract.Header{}, &contract.Error{
 			RPCCode: contract.RPCRequestFailed, Code: contract.CodeSourceConflict, Message: "2 sessions begin with \"ambiguous\"",
 			Candidates: []map[string]string{
 				{"agent": "pi", "sessionId": "ambiguous-1"}, {"agent": "codex", "sessionId": "ambiguous-2\x1b[31m", "title": "a\ntitle"},
 			},
 		}
 	}
-	if q.Name.SessionID == "3b0f7c52" && q.Name.Agent == "" {
+	if name.SessionID == "3b0f7c52" && name.Agent == "" {
 		// A beginning that also fits the session's sub-agents.
-		return Transcript{}, &contract.Error{
+		return contract.Header{}, &contract.Error{
 			RPCCode: contract.RPCRequestFailed, Code: contract.CodeSourceConflict, Message: "several",
 			Candidates: []contract.SessionName{{Agent: "claude", SessionID: "3b0f7c52-full#agent-1"}, {Agent: "claude", SessionID: "3b0f7c52-full"}},
 		}
 	}
+	return fixedTranscript().Session, nil
+}
+
+func (f *fake) ReadSession(_ context.Context, q contract.ReadSessionRequest) (contract.ReadSessionResponse, error) {
 	t := fixedTranscript()
-	if q.Around != nil && *q.Around > 5 {
-		return Transcript{}, contract.Failed(contract.CodeEventNotFound, nil, "the session has no event %d; it has 6", *q.Around)
-	}
 	all := t.Events
 	t.Events = nil
 	for _, e := range all {
-		if e.Seq >= q.From && len(t.Events) < q.Limit {
+		if e.Seq >= q.FromSeq && len(t.Events) < q.Limit {
 			t.Events = append(t.Events, e)
 		}
 	}
+	if len(t.Events) == 0 {
+		t.NextSeq = nil
+	}
 	return t, nil
+}
+
+func (f *fake) ReadEvent(_ context.Context, q contract.ReadEventRequest) (contract.ReadEventResponse, error) {
+	t := fixedTranscript()
+	at := *q.Seq
+	if at > 5 {
+		return contract.ReadEventResponse{}, contract.Failed(contract.CodeEventNotFound, nil, "the session has no event %d; it has 6", at)
+	}
+	first, last := max(0, at-int64(q.Before)), min(5, at+int64(q.After))
+	return contract.ReadEventResponse{Session: t.Session, Target: t.Events[at], Events: t.Events[first : last+1], StartSeq: first, EndSeq: last}, nil
 }
 
 func (f *fake) Doctor(context.Context) (Report, error) {

@@ -87,16 +87,13 @@ func (a *app) named(ctx context.Context, service Service, argument string) (cont
 	if !policy.Allows() {
 		return contract.SessionName{}, contract.Header{}, unavailable(enableHint, "search is switched off")
 	}
-	request := ShowRequest{Name: a.parser.SessionArgument(argument), Limit: 1}
-	transcript, err := service.Show(ctx, request)
+	session, err := service.Resolve(ctx, a.parser.SessionArgument(argument))
 	if parent, ok := parentMeant(err); ok {
-		request.Name = parent
-		transcript, err = service.Show(ctx, request)
+		session, err = service.Resolve(ctx, parent)
 	}
 	if err != nil {
 		return contract.SessionName{}, contract.Header{}, err
 	}
-	session := transcript.Session
 	return contract.SessionName{Agent: session.Agent, SessionID: session.SessionID}, session, nil
 }
 

@@ -85,7 +85,7 @@ func fixedResults() contract.SearchResults {
 	}
 }
 
-func fixedTranscript() Transcript {
+func fixedTranscript() contract.ReadSessionResponse {
 	event := func(seq int64, kind string, role contract.Role, text string) contract.EventRecord {
 		return contract.EventRecord{
 			Agent: "claude", SessionID: "3b0f7c52", Seq: seq, Type: kind, Role: role, Text: &text, Time: at("2026-03-14T09:58:00Z"), Surface: contract.SurfaceCurrent,
@@ -101,7 +101,7 @@ func fixedTranscript() Transcript {
 	}
 	events[0].Text = nil
 	events[5].Surface = contract.SurfaceLogOnly
-	return Transcript{
+	return contract.ReadSessionResponse{
 		Session: contract.Header{
 			Agent: "claude", SessionID: "3b0f7c52", Title: "Fix the tide table overflow", Cwd: ptr("/home/dev/work/tidewatch"), Branch: ptr("main"),
 			CreatedAt: at("2026-03-14T09:00:00Z"), UpdatedAt: at("2026-03-14T10:00:00Z"), MessageCount: 24, Relation: contract.RelationFork, ParentSessionID: ptr("c2d90a11"),

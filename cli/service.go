@@ -15,8 +15,9 @@ type Service interface {
 	// at a time. It needs consent.
 	Reconcile(ctx context.Context, full bool, progress func(contract.Progress)) error
 
-	// Show reads a stretch of one session.
-	Show(ctx context.Context, request ShowRequest) (Transcript, error)
+	// Resolve finds the one session that a name means. No such session and
+	// several of them are errors with the codes of the contract.
+	Resolve(ctx context.Context, name contract.SessionName) (contract.Header, error)
 
 	// Places lists where each agent's transcripts are looked for, existing or not.
 	Places(ctx context.Context) ([]Place, error)
@@ -36,25 +37,6 @@ type Service interface {
 type Place struct {
 	Label string // the agent's name for people
 	Paths []string
-}
-
-// ShowRequest asks for a stretch of a session.
-type ShowRequest struct {
-	Name contract.SessionName
-	// From is the position of the first event wanted.
-	From int64
-	// Around asks for the events around a position instead; it must exist.
-	Around *int64
-	// Limit is the most events.
-	Limit int
-}
-
-// Transcript is a stretch of one session's log. Events carry their text.
-type Transcript struct {
-	Session contract.Header                     `json:"session"`
-	Events  contract.List[contract.EventRecord] `json:"events"`
-	// NextSeq is where the next slice begins; nil at the end of the log.
-	NextSeq *int64 `json:"nextSeq"`
 }
 
 // Report is what doctor found. With --json it is printed as it is.

@@ -54,33 +54,48 @@ func (a *app) showCommand() *cobra.Command {
 }
 
 func (a *app) show(ctx context.Context, service Service, argument string, around bool, f *showFlags) error {
-	policy, err := service.GetPolicy(ctx, contract.GetPolicyRequest{})
+	name, _, err := a.named(ctx, service, argument)
 	if err != nil {
 		return err
 	}
-	if !policy.Allows() {
-		return unavailable(enableHint, "search is switched off")
-	}
-	request := ShowRequest{Name: a.parser.SessionArgument(argument), From: f.from, Limit: f.limit}
+	request := map[string]any{"sessionId": name.SessionID, "agent": name.Agent}
 	if around {
-		request.Around = &f.around
+		return a.showAround(ctx, service, request, f)
 	}
-	transcript, err := service.Show(ctx, request)
-	if parent, ok := parentMeant(err); ok {
-		request.Name = parent
-		transcript, err = service.Show(ctx, request)
+	var shown contract.ReadSessionResponse
+	for next := &f.from; next != nil && len(shown.Events) < f.limit; {
+		request["fromSeq"], request["limit"] = *next, f.limit-len(shown.Events)
+		var page contract.ReadSessionResponse
+		raw, err := a.ask(ctx, service, "readSession", request, &page)
+		if err != nil {
+			return err
+		}
+		if a.asJSON {
+			a.print(raw)
+			return nil
+		}
+		// An answer ends early when it is large: the next one goes on.
+		page.Events = append(shown.Events, page.Events...)
+		shown, next = page, page.NextSeq
 	}
+	a.screen.transcript(shown, -1, f.full)
+	return nil
+}
+
+// showAround shows an event and its neighbours.
+func (a *app) showAround(ctx context.Context, service Service, request map[string]any, f *showFlags) error {
+	before := min(f.limit/2, contract.MaxWindow)
+	request["seq"], request["before"], request["after"] = f.around, before, max(0, min(f.limit-1-before, contract.MaxWindow))
+	var window contract.ReadEventResponse
+	raw, err := a.ask(ctx, service, "readEvent", request, &window)
 	if err != nil {
 		return err
 	}
 	if a.asJSON {
-		return a.printValue(transcript)
+		a.print(raw)
+		return nil
 	}
-	target := int64(-1)
-	if around {
-		target = f.around
-	}
-	a.screen.transcript(transcript, target, f.full)
+	a.screen.transcript(contract.ReadSessionResponse{Session: window.Session, Events: window.Events}, f.around, f.full)
 	return nil
 }
 
@@ -106,13 +121,16 @@ func parentMeant(err error) (contract.SessionName, bool) {
 
 // transcript prints a session for reading. target is the event to point at, -1
 // for none.
-func (s *screen) transcript(t Transcript, target int64, full bool) {
+func (s *screen) transcript(t contract.ReadSessionResponse, target int64, full bool) {
 	s.header(t.Session)
 	hidden := 0
 	for _, e := range t.Events {
 		body := ""
 		if e.Text != nil {
 			body = strings.TrimSpace(clean(*e.Text))
+		}
+		if e.TextTruncated {
+			body += "\n… the rest is too long to be shown"
 		}
 		if !full && e.Seq != target && (body == "" || bookkeeping(e)) {
 			hidden++

@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"github.com/sessionls/sessionls/contract"
-	"github.com/sessionls/sessionls/index"
+	"github.com/sessionls/sessionls/index/exact/exacttest"
 	"github.com/sessionls/sessionls/index/store"
 )
 
@@ -99,7 +99,7 @@ func TestIndexOfAnotherVersionIsCarriedOver(t *testing.T) {
 }
 
 // texts are the events as far as a kept copy has them.
-func texts(r index.ShowResponse) (out []string) {
+func texts(r exacttest.Kept) (out []string) {
 	for _, e := range r.Events {
 		out = append(out, fmt.Sprintf("%d %s %s %s %v %s %s", e.Seq, *e.EventID, e.Type, e.Role, e.Time, e.Surface, *e.Text))
 	}

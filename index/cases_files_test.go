@@ -7,6 +7,8 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+
+	"github.com/sessionls/sessionls/contract"
 )
 
 // Broken and hostile files.
@@ -102,7 +104,7 @@ func TestCasesOfBrokenFiles(t *testing.T) {
 			runtime.ReadMemStats(&before)
 			s := w.service()
 			// The damage shows in an answer, which then is none; afterwards the index is built anew.
-			_, _ = s.Show(t.Context(), showAll(idA))
+			_, _ = s.ReadSession(t.Context(), contract.ReadSessionRequest{SessionName: contract.SessionName{SessionID: idA}})
 			w.reconcile(s)
 			runtime.ReadMemStats(&after)
 			if got := w.said(s, idA); got != "user: tidy the plover parser\nassistant: done with basalt" {

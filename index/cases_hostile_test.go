@@ -114,8 +114,7 @@ func (h *hostile) texts(what, file string) map[string]bool {
 		if hit.Source.Presence != contract.PresencePresent {
 			continue
 		}
-		r, err := h.s.Show(h.t.Context(), index.ShowRequest{Name: contract.SessionName{Agent: h.sample.agent, SessionID: hit.SessionID}, Limit: 1000})
-		h.must(err)
+		r := h.kept(contract.SessionName{Agent: h.sample.agent, SessionID: hit.SessionID})
 		for _, e := range r.Events {
 			for part := range strings.SplitSeq(*e.Text, "\n") {
 				if part = strings.TrimSpace(part); part != "" {

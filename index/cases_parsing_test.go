@@ -42,8 +42,7 @@ func TestCasesOfMeaning(t *testing.T) {
 		w.write(claudeFile(idA), log)
 		s := w.enabled()
 		w.finds(s, "main106", idA+"#123", "main3", idA+"#3", "dead5", idA+"#6")
-		r, err := s.Show(t.Context(), showAll(idA))
-		w.must(err)
+		r := w.show(s, idA)
 		var current, shadowed int
 		for _, e := range r.Events {
 			switch e.Surface {

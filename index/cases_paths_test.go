@@ -178,9 +178,9 @@ func TestCasesOfResuming(t *testing.T) {
 		w.reconcile(s)
 		w.equal("twelve characters", w.show(s, idB[:12]).Session.SessionID, idB)
 		w.equal("as many as needed", w.show(s, idA[:20]).Session.SessionID, idA)
-		_, err := s.Show(t.Context(), showAll(idA[:12]))
+		_, err := s.Resolve(t.Context(), contract.SessionName{SessionID: idA[:12]})
 		failed(t, err, contract.CodeSourceConflict)
-		_, err = s.Show(t.Context(), showAll("cccccccc-0000"))
+		_, err = s.Resolve(t.Context(), contract.SessionName{SessionID: "cccccccc-0000"})
 		failed(t, err, contract.CodeSessionNotFound)
 	})
 	t.Run("B132 started by a program", func(t *testing.T) {

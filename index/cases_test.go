@@ -151,10 +151,6 @@ func codexSays(text string) string {
 	return codexLine("response_item", `{"type":"message","role":"assistant","content":[{"type":"output_text","text":`+quoted(text)+`}]}`)
 }
 
-func showAll(id string) index.ShowRequest {
-	return index.ShowRequest{Name: contract.SessionName{SessionID: id}, Limit: 1000}
-}
-
 // filtered asks for one session by its id.
 func (w *world) filtered(s *index.Service, id string) string {
 	w.t.Helper()

@@ -10,6 +10,7 @@ import (
 
 	"github.com/sessionls/sessionls/contract"
 	"github.com/sessionls/sessionls/index"
+	"github.com/sessionls/sessionls/index/exact/exacttest"
 )
 
 func TestAppendedEventsAreRead(t *testing.T) {
@@ -533,10 +534,19 @@ func TestConfiguredRoots(t *testing.T) {
 	}
 }
 
-// show is a session's header and events.
-func (w *world) show(s *index.Service, id string) index.ShowResponse {
+// show is a session's header and events as the index has them.
+func (w *world) show(_ *index.Service, id string) exacttest.Kept {
 	w.t.Helper()
-	r, err := s.Show(context.Background(), index.ShowRequest{Name: contract.SessionName{SessionID: id}})
+	return w.kept(contract.SessionName{SessionID: id})
+}
+
+func (w *world) kept(name contract.SessionName) exacttest.Kept {
+	w.t.Helper()
+	now := time.Now()
+	if w.now != nil {
+		now = w.now()
+	}
+	r, err := exacttest.Read(context.Background(), w.paths.Index(), name, now)
 	w.must(err)
 	return r
 }

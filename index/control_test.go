@@ -325,29 +325,16 @@ func TestResumeCommand(t *testing.T) {
 	}
 }
 
-func TestShow(t *testing.T) {
+func TestResolve(t *testing.T) {
 	w := newWorld(t)
-	w.write("fakes/a.fake", "session-abcdef\n"+strings.Repeat("line\n", 250))
+	w.write("fakes/a.fake", "session-abcdef\none\n")
 	w.write("fakes/b.fake", "session-abcxyz\none\n")
 	s := w.enabled(newFake("fakes"))
 	w.reconcile(s)
 	name := func(id string) contract.SessionName { return contract.SessionName{SessionID: id} }
-	r, err := s.Show(context.Background(), index.ShowRequest{Name: name("session-abcd")})
-	if w.must(err); len(r.Events) != 100 || r.NextSeq == nil || *r.NextSeq != 100 || r.Session.SessionID != "session-abcdef" || *r.Session.Cwd != "/w/fake" {
-		t.Errorf("first page: %d events, next %v, header %+v", len(r.Events), r.NextSeq, r.Session)
-	}
-	r, err = s.Show(context.Background(), index.ShowRequest{Name: name("session-abcdef"), From: 200, Limit: 1000})
-	if w.must(err); len(r.Events) != 50 || r.NextSeq != nil || r.Events[0].Seq != 200 || *r.Events[0].Text != "line" {
-		t.Errorf("last page: %d events, next %v", len(r.Events), r.NextSeq)
-	}
-	at := int64(120)
-	r, err = s.Show(context.Background(), index.ShowRequest{Name: name("session-abcdef"), Around: &at, Limit: 10})
-	if w.must(err); len(r.Events) != 10 || r.Events[0].Seq != 115 || *r.NextSeq != 125 {
-		t.Errorf("around: %+v", r)
-	}
-	for _, bad := range []int64{-1, 250} {
-		_, err = s.Show(context.Background(), index.ShowRequest{Name: name("session-abcdef"), Around: &bad})
-		failed(t, err, contract.CodeEventNotFound)
+	h, err := s.Resolve(context.Background(), name("session-abcd"))
+	if w.must(err); h.SessionID != "session-abcdef" || *h.Cwd != "/w/fake" {
+		t.Errorf("header %+v", h)
 	}
 	_, err = s.Resolve(context.Background(), name("session-abc"))
 	e := failed(t, err, contract.CodeSourceConflict)

@@ -11,7 +11,6 @@ import (
 	"unicode"
 
 	"github.com/sessionls/sessionls/contract"
-	"github.com/sessionls/sessionls/index"
 )
 
 // queryKind is searches of one kind, made of what the index holds.
@@ -67,7 +66,7 @@ func takeSample(ctx context.Context, l *library, tell Tell) (*sample, error) {
 	for i := 0; i < len(all); i += step {
 		tell("sampling words", int64(i), int64(len(all)))
 		hit := all[i]
-		shown, err := l.Show(ctx, index.ShowRequest{Name: contract.SessionName{Agent: hit.Agent, SessionID: hit.SessionID}, Limit: sampledEvents})
+		shown, err := l.FilterEvents(ctx, contract.FilterEventsRequest{SessionName: contract.SessionName{Agent: hit.Agent, SessionID: hit.SessionID}, Limit: sampledEvents})
 		if err != nil {
 			return nil, fmt.Errorf("read a session: %w", err)
 		}

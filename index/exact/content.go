@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"hash/maphash"
 	"io"
 	"io/fs"
 	"os"
@@ -14,6 +15,7 @@ import (
 	"github.com/sessionls/sessionls/contract"
 	"github.com/sessionls/sessionls/index/store"
 	"github.com/sessionls/sessionls/index/transcript"
+	"github.com/sessionls/sessionls/index/transcript/jsonv"
 )
 
 // content is what is in an event.
@@ -39,22 +41,26 @@ const fetchBytes = 2 * contract.MaxPageBytes
 // fetched is what a fetch has taken so far.
 type fetched struct {
 	wish
-	at   map[int]*content
+	at map[int]*content
+	// room is for one pass over a source: whatever an earlier one took, each has
+	// room for the events that only it can give.
 	room int
 }
 
-// take makes room for n more bytes; false ends the fetch.
-func (f *fetched) take(n int) bool {
-	if f.room -= n; f.room < 0 && len(f.at) > 0 {
-		return false
-	}
-	return true
+// begin starts a pass.
+func (f *fetched) begin() { f.room = fetchBytes }
+
+// take makes room for n more bytes of an event; false ends the pass. There is
+// room for the first event that was asked for, or nobody would get beyond it.
+func (f *fetched) take(seq, n int) bool {
+	f.room -= n
+	return f.room >= 0 || seq == f.seqs[0]
 }
 
 // fetch gets what is in events. Those that are missing from the answer did not
 // fit; the first is never missing.
 func (l *log) fetch(ctx context.Context, w wish) (map[int]*content, error) {
-	f := &fetched{wish: w, at: map[int]*content{}, room: fetchBytes}
+	f := &fetched{wish: w, at: map[int]*content{}}
 	if len(w.seqs) == 0 {
 		return f.at, nil
 	}
@@ -63,17 +69,18 @@ func (l *log) fetch(ctx context.Context, w wish) (map[int]*content, error) {
 	}
 	// What has no text needs no reading; what the index has whole, none of the
 	// transcript.
-	texts := &fetched{wish: w, at: f.at, room: fetchBytes}
 	for _, seq := range w.seqs {
 		if l.events[seq].text == 0 {
 			f.at[seq] = &content{}
 		}
 	}
 	if l.synced && len(f.at) < len(w.seqs) {
-		whole := func(seq int, parts []transcript.Part) bool { return textBytes(parts) == int(l.events[seq].text) }
-		if err := l.fromBlocks(ctx, texts, whole); err != nil {
+		if err := l.fromBlocks(ctx, f, l.hasWhole); err != nil {
 			return nil, err
 		}
+	}
+	if err := l.fromRecords(ctx, f); err != nil {
+		return nil, err
 	}
 	need := map[int]bool{}
 	var ranges []int
@@ -85,15 +92,22 @@ func (l *log) fetch(ctx context.Context, w wish) (map[int]*content, error) {
 		if !w.data {
 			continue
 		}
+		// A record that several events name may be handed over by the reader. If
+		// it is not, the bytes are the record after all.
+		if !l.ranged(seq) {
+			need[seq] = true
+		}
 		n := l.events[seq].length
 		switch {
-		case !l.ranged(seq):
-			need[seq] = true
+		case n <= 0:
 		case n > int64(w.max):
 			ranges = append(ranges, seq) // told by its length alone
 		default:
 			if room -= int(n); room >= 0 || i == 0 {
 				ranges = append(ranges, seq)
+			} else {
+				delete(f.at, seq)
+				delete(need, seq)
 			}
 		}
 	}
@@ -110,7 +124,8 @@ func (l *log) fetch(ctx context.Context, w wish) (map[int]*content, error) {
 	return f.at, nil
 }
 
-// ranged reports whether an event's record is the bytes that it names.
+// ranged reports whether an event's record is the bytes that it names, and no
+// other event's.
 func (l *log) ranged(seq int) bool {
 	e := &l.events[seq]
 	if e.length <= 0 {
@@ -124,6 +139,7 @@ func (l *log) ranged(seq int) bool {
 
 // fromBlocks takes text from the index, of the events for which usable says so.
 func (l *log) fromBlocks(ctx context.Context, f *fetched, usable func(seq int, parts []transcript.Part) bool) error {
+	f.begin()
 	err := l.e.View(ctx, func(snap *store.Snapshot) error {
 		next := 0
 		return snap.Events(ctx, l.session, f.seqs[0], func(e *store.Stored) bool {
@@ -137,7 +153,7 @@ func (l *log) fromBlocks(ctx context.Context, f *fetched, usable func(seq int, p
 				return true
 			}
 			parts, cut := cloneParts(e.Parts, f.max, func(k transcript.PartKind) bool { return k == store.Words })
-			if !f.take(textBytes(parts)) {
+			if !f.take(e.Seq, textBytes(parts)) {
 				return false
 			}
 			f.at[e.Seq] = &content{parts: parts, partCut: cut}
@@ -153,24 +169,68 @@ func (l *log) fromBlocks(ctx context.Context, f *fetched, usable func(seq int, p
 	return nil
 }
 
+// maxRecord is the size of a record, in bytes, up to which text is looked for in
+// it. Larger ones are shortened by the readers.
+const maxRecord = 4 << 20
+
+// fromRecords takes long text, which the index has shortened, out of the records
+// it is in: a string of the record, cleaned, that is the event's text by its
+// length and hash. It spares reading a transcript up to there. What is not found
+// so is left to the reader.
+func (l *log) fromRecords(ctx context.Context, f *fetched) error {
+	f.begin()
+	file := lazyRanges{log: l}
+	defer file.close()
+	for _, seq := range f.seqs {
+		e := &l.events[seq]
+		if f.at[seq] != nil || e.hash == 0 || !l.ranged(seq) || e.length > maxRecord {
+			continue
+		}
+		raw, err := file.read(ctx, seq)
+		if err != nil {
+			return err
+		}
+		found := ""
+		jsonv.Parse(raw).Strings(func(v jsonv.Value) bool {
+			if len(v) < int(e.text) {
+				return true
+			}
+			if s := transcript.CleanText(v.Str()); len(s) == int(e.text) && maphash.String(l.seed, s) == e.hash {
+				found = s
+			}
+			return found == ""
+		})
+		if found == "" {
+			continue
+		}
+		parts, cut := cloneParts([]transcript.Part{{Kind: e.part, Text: found}}, f.max, nil)
+		if !f.take(seq, textBytes(parts)) {
+			return nil
+		}
+		f.at[seq] = &content{parts: parts, partCut: cut}
+	}
+	return nil
+}
+
 // fromWindow reads the transcript up to the last event that is needed, and takes
 // text and records on the way.
 func (l *log) fromWindow(ctx context.Context, f *fetched, need map[int]bool) error {
+	f.begin()
 	w := &window{want: need, data: f.data}
 	w.id = l.name.SessionID
 	for seq := range need {
 		w.last = max(w.last, seq)
 	}
-	got := 0
+	got := map[int]bool{}
 	w.take = func(seq int, e *transcript.Event) error {
 		if k := l.kind(seq); e.ID != l.id(seq) || e.Type != k.typ {
 			return errChanged
 		}
-		got++
+		got[seq] = true
 		c := f.at[seq]
 		if c == nil {
 			parts, cut := cloneParts(e.Parts, f.max, nil)
-			if !f.take(textBytes(parts)) {
+			if !f.take(seq, textBytes(parts)) {
 				return errEnough
 			}
 			c = &content{parts: parts, partCut: cut}
@@ -187,21 +247,26 @@ func (l *log) fromWindow(ctx context.Context, f *fetched, need map[int]bool) err
 			c.dataBytes = int64(len(raw))
 			return
 		}
-		if f.room -= len(raw); f.room >= 0 || len(f.at) == 1 {
+		if f.take(seq, len(raw)) {
 			c.data = record(raw)
-			return
+		} else {
+			delete(f.at, seq) // one without its record would be another
 		}
-		c.dataBytes = int64(len(raw))
 	}
 	_, err := read(ctx, l.reader, l.env, l.src, w)
 	switch {
 	case w.reached:
+		for seq := range need {
+			if !got[seq] {
+				delete(f.at, seq) // its text may be known, its record is not
+			}
+		}
 		return nil
 	case ctx.Err() != nil:
 		return ctx.Err()
-	case errors.Is(err, errChanged), errors.Is(err, fs.ErrNotExist), err == nil && got < len(need):
+	case errors.Is(err, errChanged), errors.Is(err, fs.ErrNotExist), err == nil && len(got) < len(need):
 		return errChanged
-	case err != nil && got < len(need):
+	case err != nil && len(got) < len(need):
 		return l.unreadable(err)
 	}
 	return nil
@@ -220,15 +285,11 @@ func record(raw []byte) json.RawMessage {
 
 // fromRanges reads records by their place in the file.
 func (l *log) fromRanges(ctx context.Context, f *fetched, seqs []int) error {
-	var file *ranges
-	defer func() {
-		if file != nil {
-			file.Close()
-		}
-	}()
+	file := lazyRanges{log: l}
+	defer file.close()
 	for _, seq := range seqs {
 		c := f.at[seq]
-		if c == nil || c.data != nil {
+		if c == nil || c.data != nil || c.dataBytes > 0 {
 			continue // it did not fit, or the reader gave it
 		}
 		e := &l.events[seq]
@@ -236,24 +297,39 @@ func (l *log) fromRanges(ctx context.Context, f *fetched, seqs []int) error {
 			c.dataBytes = e.length
 			continue
 		}
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-		if file == nil {
-			var err error
-			if file, err = openRanges(l.src.Path, l.info); err != nil {
-				return err
-			}
-		}
-		raw, err := file.read(ctx, e.offset, int(e.length))
+		raw, err := file.read(ctx, seq)
 		if err != nil {
 			return err
 		}
-		if c.data = record(raw); c.data == nil && seq < l.own {
-			c.dataBytes = e.length
-		}
+		c.data = record(raw)
 	}
 	return nil
+}
+
+// lazyRanges opens the transcript when the first record is asked for.
+type lazyRanges struct {
+	log  *log
+	file *ranges
+}
+
+func (z *lazyRanges) read(ctx context.Context, seq int) ([]byte, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	if z.file == nil {
+		var err error
+		if z.file, err = openRanges(z.log.src.Path, z.log.info); err != nil {
+			return nil, err
+		}
+	}
+	e := &z.log.events[seq]
+	return z.file.read(ctx, e.offset, int(e.length))
+}
+
+func (z *lazyRanges) close() {
+	if z.file != nil {
+		z.file.Close()
+	}
 }
 
 // ranges reads stretches of a file, or of what is compressed in it, in

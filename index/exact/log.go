@@ -108,7 +108,7 @@ func (l *log) fromKept(ctx context.Context) error {
 		key := strings.Join([]string{"kept", snap.Identity, strconv.FormatInt(snap.Generation, 10), strconv.FormatInt(l.session.ID, 10)}, "\x00")
 		var err error
 		l.outline, err = l.e.cache.get(ctx, key, func() (*outline, error) {
-			var b builder
+			b := newBuilder()
 			b.o.kept = true
 			var fault error
 			err := snap.Events(ctx, l.session, 0, func(e *store.Stored) bool {
@@ -146,7 +146,7 @@ func (l *log) fromTranscript(ctx context.Context, origin store.Origin, twins []s
 			l.header.Warnings = append(l.header.Warnings, w)
 		}
 	}
-	return l.compare(ctx, twins)
+	return l.compare(ctx, origin, twins)
 }
 
 // outlineOf looks for a source and reads the session's outline from it.
@@ -170,7 +170,7 @@ func (l *log) build(ctx context.Context, src transcript.Source) (*outline, error
 	if err != nil {
 		info = nil // reading tells
 	}
-	w := &whole{id: l.name.SessionID, strict: l.name.Agent == contract.AgentDsh}
+	w := &whole{b: newBuilder(), id: l.name.SessionID, strict: l.name.Agent == contract.AgentDsh}
 	cp, err := read(ctx, l.reader, l.env, src, w)
 	switch {
 	case ctx.Err() != nil:
@@ -248,9 +248,13 @@ func (f facts) contradict(o facts) bool {
 }
 
 // compare holds the other copies of the session against the one that is read.
-// Copies that cannot be read prove nothing.
-func (l *log) compare(ctx context.Context, twins []store.Origin) error {
+// Those of another class are what the agent itself left behind, such as an older
+// form, and are not expected to agree; copies that cannot be read prove nothing.
+func (l *log) compare(ctx context.Context, origin store.Origin, twins []store.Origin) error {
 	for _, twin := range twins {
+		if twin.Source.Class != origin.Source.Class {
+			continue
+		}
 		_, o, err := l.outlineOf(ctx, twin.Source)
 		if ctx.Err() != nil {
 			return ctx.Err()

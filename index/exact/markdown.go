@@ -109,7 +109,11 @@ func (l *lines) line(s string) {
 
 // prose writes a text that is Markdown itself.
 func (l *lines) prose(text string) {
-	rest := strings.Split(strings.Trim(visible(text), "\n"), "\n")
+	text = strings.Trim(visible(text), "\n")
+	if text == "" {
+		return
+	}
+	rest := strings.Split(text, "\n")
 	blank := true // the line before was
 	for len(rest) > 0 {
 		line := strings.TrimRight(rest[0], " ")
@@ -220,7 +224,7 @@ func proseLine(line string, afterBlank bool) string {
 
 // inline escapes what is not text or plain formatting in a line.
 func inline(s string) string {
-	if strings.IndexAny(s, "\\`<]$") < 0 {
+	if !strings.ContainsAny(s, "\\`<]$") {
 		return s
 	}
 	var b strings.Builder

@@ -2,6 +2,7 @@ package exact
 
 import (
 	"errors"
+	"hash/maphash"
 	"io/fs"
 	"math"
 	"slices"
@@ -44,6 +45,8 @@ type outline struct {
 	facts facts
 	// folder is the last one that the session worked in.
 	folder string
+	// seed is that of the hashes of text.
+	seed maphash.Seed
 	// kept says that it is the outline of a kept copy: nothing is known of
 	// records and links.
 	kept bool
@@ -51,12 +54,14 @@ type outline struct {
 
 // entry is one event.
 type entry struct {
-	offset, length int64 // of its record; length 0 if it is no byte range
-	time           int64 // epoch milliseconds, noTime if unknown
+	offset, length int64  // of its record; length 0 if it is no byte range
+	time           int64  // epoch milliseconds, noTime if unknown
+	hash           uint64 // of its text when that is one part, else 0
 	idEnd          uint32
 	kind           uint32
 	text           uint32 // bytes of its text, saturated
 	surface        uint8
+	part           transcript.PartKind // of that one part
 	flags          uint8
 }
 
@@ -100,6 +105,15 @@ func (o *outline) id(seq int) string {
 }
 
 func (o *outline) kind(seq int) *kind { return &o.kinds[o.events[seq].kind] }
+
+// hasWhole reports whether parts are all the text of an event.
+func (o *outline) hasWhole(seq int, parts []transcript.Part) bool {
+	e := &o.events[seq]
+	if textBytes(parts) != int(e.text) {
+		return false
+	}
+	return e.hash == 0 || len(parts) > 0 && maphash.String(o.seed, parts[0].Text) == e.hash
+}
 
 // find is the position of the first event with an id, -1 if there is none.
 func (o *outline) find(id string) int {
@@ -190,6 +204,8 @@ type builder struct {
 	cut     bool     // links were left out
 }
 
+func newBuilder() builder { return builder{o: outline{seed: maphash.MakeSeed()}} }
+
 func (b *builder) kindOf(typ, raw string, role transcript.Role, tools []string) uint32 {
 	b.key = append(append(append(append(append(b.key[:0], typ...), 0), raw...), 0), role...)
 	for _, t := range tools {
@@ -229,12 +245,15 @@ func (b *builder) event(e *transcript.Event, flags uint8) error {
 	if e.Seq != len(b.o.events) {
 		return errors.New("events out of order")
 	}
-	text := 0
+	text, hash, part := 0, uint64(0), transcript.Prose
 	for _, p := range e.Parts {
 		text += len(p.Text)
 	}
+	if len(e.Parts) == 1 {
+		hash, part = maphash.String(b.o.seed, e.Parts[0].Text), e.Parts[0].Kind
+	}
 	return b.add(entry{
-		offset: e.Offset, length: e.Length, time: millis(e.Time), surface: surfaceIndex(e.Surface), flags: flags,
+		offset: e.Offset, length: e.Length, hash: hash, part: part, time: millis(e.Time), surface: surfaceIndex(e.Surface), flags: flags,
 		kind: b.kindOf(e.Type, e.RawType, e.Role, e.Tools),
 	}, e.ID, text, e.Inherited, e.Failed)
 }

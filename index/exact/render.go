@@ -175,11 +175,15 @@ func (b *block) part(p transcript.Part) {
 	switch kind {
 	case transcript.Call:
 		b.heading()
-		name := "Tool call"
+		name, text := "Tool call", p.Text
 		if len(b.kind.tools) == 1 {
-			name += ": " + label(b.kind.tools[0], 80)
+			tool := b.kind.tools[0]
+			name += ": " + label(tool, 80)
+			if first, rest, more := strings.Cut(text, "\n"); more && first == tool {
+				text = rest // it is in the line above
+			}
 		}
-		b.tool(name, p.Text, foldedCall)
+		b.tool(name, text, foldedCall)
 	case transcript.Output:
 		b.heading()
 		name := "Output"

@@ -2,6 +2,7 @@ package exact
 
 import (
 	"context"
+	"slices"
 
 	"github.com/sessionls/sessionls/contract"
 )
@@ -91,15 +92,15 @@ func (t *tracing) provenance() {
 		case s.seq == t.target:
 			t.list(&t.out.SourceEventSeqs, s.from, s.to)
 		case s.from <= t.target && t.target < s.to:
-			if n := len(t.out.DerivedEventSeqs); n == 0 || t.out.DerivedEventSeqs[n-1] != int64(s.seq) {
-				t.list(&t.out.DerivedEventSeqs, s.seq, s.seq+1)
-			}
+			t.list(&t.out.DerivedEventSeqs, s.seq, s.seq+1)
 		default:
 			continue
 		}
 		linked, recorded = true, recorded || s.recorded
 		t.out.DerivedProvenance = t.out.DerivedProvenance || !s.recorded
 	}
+	slices.Sort(t.out.DerivedEventSeqs)
+	t.out.DerivedEventSeqs = slices.Compact(t.out.DerivedEventSeqs)
 	// What replaces without citing what it replaced was told by the format.
 	t.out.DerivedProvenance = t.out.DerivedProvenance || linked && !recorded
 }

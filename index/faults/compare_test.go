@@ -11,16 +11,18 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/sessionls/sessionls/contract"
 	"github.com/sessionls/sessionls/index"
+	"github.com/sessionls/sessionls/index/exact/exacttest"
 )
 
 // content is what an index says of each session: its header and all its events
 // with text, as JSON by "agent:id".
 type content map[string]string
 
-// read asks for everything an index holds.
+// read gives everything an index holds.
 func (w *world) read(s *index.Service) content {
 	w.Helper()
 	out := content{}
@@ -60,19 +62,10 @@ func (w *world) list(s *index.Service) []contract.Hit {
 // active depends on the moment.
 func (w *world) show(s *index.Service, agent, id string) string {
 	w.Helper()
-	var all index.ShowResponse
-	from := int64(0)
-	for {
-		r, err := s.Show(context.Background(), index.ShowRequest{Name: contract.SessionName{Agent: agent, SessionID: id}, From: from, Limit: 1000})
-		if err != nil {
-			w.Fatalf("show %s:%s: %v", agent, id, err)
-		}
-		all.Session = r.Session
-		all.Events = append(all.Events, r.Events...)
-		if r.NextSeq == nil {
-			break
-		}
-		from = *r.NextSeq
+	own, _ := w.owns.Load(s)
+	all, err := exacttest.Read(context.Background(), index.PathsUnder(own.(string)).Index(), contract.SessionName{Agent: agent, SessionID: id}, time.Now())
+	if err != nil {
+		w.Fatalf("show %s:%s: %v", agent, id, err)
 	}
 	all.Session.Epoch, all.Session.Active = 0, false
 	for i, e := range all.Events {

@@ -24,6 +24,7 @@ type world struct {
 	*testing.T
 	corpus
 	own   string
+	owns  sync.Map // the own folder of each *index.Service that looks
 	store *openCodeStore
 }
 
@@ -100,6 +101,7 @@ func (w *world) look(own string, now func() time.Time) *index.Service {
 		Env: transcript.Env{Home: w.home, GOOS: runtime.GOOS, Getenv: func(string) string { return "" }},
 	})
 	w.must(err)
+	w.owns.Store(s, own)
 	w.Cleanup(func() { s.Close() })
 	return s
 }
