@@ -19,8 +19,9 @@ import (
 // event or the header of a session, so that a test says in its own words what a
 // reader finds.
 type fakeReader struct {
-	agent string
-	argv  []string
+	agent   string
+	argv    []string
+	waiting chan struct{} // is told of a line that waits
 }
 
 // fakeLine is a line of such a file. Members that are set say what it is.
@@ -43,7 +44,7 @@ type fakeLine struct {
 	Recorded                 []int // [seq, source]
 
 	// Faults.
-	Fail string // corrupt, surface, io, panic, none
+	Fail string // corrupt, surface, io, panic, wait
 }
 
 func (f *fakeReader) Agent() transcript.Agent { return transcript.Agent{ID: f.agent, Label: "Fake"} }
@@ -121,8 +122,10 @@ func (f *fakeReader) Read(ctx context.Context, _ transcript.Env, src transcript.
 			return nil, &fs.PathError{Op: "read", Path: src.Path, Err: errors.New("input/output error")}
 		case "panic":
 			panic("as the test says")
-		case "none":
-			return nil, transcript.ErrNoSession
+		case "wait":
+			f.waiting <- struct{}{}
+			<-ctx.Done()
+			return nil, ctx.Err()
 		}
 		if l.Session == "" {
 			l.Session = src.SessionID

@@ -171,6 +171,41 @@ func TestCancelledReads(t *testing.T) {
 	}
 }
 
+// A read that goes on for long ends with its request, and when the user withdraws
+// the consent: then nothing is being read any more.
+func TestReadsEnd(t *testing.T) {
+	reader := &fakeReader{agent: "claude", waiting: make(chan struct{})}
+	w := newWorld(t, contract.TransportLocal, reader)
+	path := w.put("one", "long", say("hello"))
+	w.reconcile()
+	w.must(os.WriteFile(path, []byte(`{"Fail":"wait"}`+"\n"), 0o644))
+	read := func(ctx context.Context) <-chan error {
+		done := make(chan error, 1)
+		go func() {
+			_, err := w.service.ReadSession(ctx, contract.ReadSessionRequest{SessionName: contract.SessionName{SessionID: "long"}})
+			done <- err
+		}()
+		<-reader.waiting
+		return done
+	}
+	ended := func(done <-chan error, code string) {
+		t.Helper()
+		var fault *contract.Error
+		if err := <-done; !errors.As(err, &fault) || fault.Code != code {
+			t.Errorf("got %v, want %s", err, code)
+		}
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	done := read(ctx)
+	cancel()
+	ended(done, contract.CodeAborted)
+
+	done = read(t.Context())
+	_, err := w.service.SetPolicy(t.Context(), contract.SetPolicyRequest{Enabled: contract.Some(false)})
+	w.must(err)
+	ended(done, contract.CodeSearchDisabled)
+}
+
 func TestEventCursors(t *testing.T) {
 	w := fake(t)
 	var lines []fakeLine
