@@ -76,10 +76,14 @@ end
 function M.agree()
   require('sessionls.config').set({ enabled = true })
   M.eq(M.await(require('sessionls.consent').ensure), true)
-  M.wait(function()
-    local status = require('sessionls.status').get()
+  local status
+  local ok = vim.wait(M.patience, function()
+    status = require('sessionls.status').get()
     return status and status.phase == 'current'
-  end, 'the index')
+  end, 5)
+  if not ok then
+    error('the index never became current: ' .. vim.inspect(status), 2)
+  end
 end
 
 --- Notifications since the last call, joined.
@@ -137,6 +141,21 @@ for _, path in ipairs(_G.arg) do
     end
   end
 end
+--- Sockets of the internet in this network namespace, in which nothing but the test runs.
+---@return integer
+local function sockets()
+  local count = 0
+  for _, name in ipairs({ 'tcp', 'tcp6', 'udp', 'udp6', 'raw', 'raw6' }) do
+    local ok, lines = pcall(vim.fn.readfile, '/proc/net/' .. name)
+    count = count + (ok and math.max(#lines - 1, 0) or 0) -- after a heading
+  end
+  return count
+end
+if vim.env.SESSIONLS_ALONE == '1' and sockets() > 0 then
+  M.failed = M.failed + 1
+  io.stdout:write('FAIL something uses the network\n')
+end
+
 -- What Neovim echoes has no line break.
 io.stdout:write(('\n%d passed, %d failed\n'):format(M.passed, M.failed))
 -- Not :quit, which waits for the server to end.

@@ -131,6 +131,26 @@ return function(t)
     eq(matches.find({ 'a.b' }, { '.' }, 0), { { 0, 1, 2 } })
   end)
 
+  it('a snippet whose place is not shown is a note of some lines', function()
+    local bufnr = vim.api.nvim_create_buf(false, true)
+    local snippet = ('some words before '):rep(9) .. '[[tide]] and after'
+    matches.note(bufnr, 0, { snippet = snippet, marks = { { 164, 168 } } }, 60)
+    local groups = {}
+    local mark = vim.api.nvim_buf_get_extmarks(bufnr, -1, 0, -1, { details = true })[1]
+    local lines = vim.tbl_map(format.plain, mark[4].virt_lines)
+    eq(#lines, 4)
+    for _, line in ipairs(lines) do
+      eq(vim.fn.strdisplaywidth(line) <= 60, true, line)
+    end
+    t.has(table.concat(lines), 'before tide and')
+    for _, line in ipairs(mark[4].virt_lines) do
+      for _, chunk in ipairs(line) do
+        groups[chunk[2] or ''] = chunk[1]
+      end
+    end
+    eq(groups.SessionlsMatch, 'tide')
+  end)
+
   it('names of documents', function()
     local session = { agent = 'claude', sessionId = 'ab#agent-1/ö' }
     local name = uri.of(session)

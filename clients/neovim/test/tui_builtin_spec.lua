@@ -26,7 +26,7 @@ return function(t)
       t.has(line_with(screen, '▌ tide DST fix'), 'claude tidewatch')
       terminal:keys('C-u')
       terminal:keys('tide')
-      terminal:wait('Rounding of tide heights', '1 of ')
+      terminal:wait('> tide', '×5 9 messages', '1 of ')
       -- What was found has a background of its own.
       t.has(terminal:screen(true), 'tide')
       terminal:keys('Down', 'Down')

@@ -1,5 +1,6 @@
 --- Finds the words of a hit again in the lines of a buffer, and colours them.
 local highlight = require('sessionls.highlight')
+local text = require('sessionls.text')
 
 local M = {}
 
@@ -73,6 +74,35 @@ function M.mark(bufnr, terms, first, last)
     })
   end
   return found
+end
+
+--- The most lines of a note.
+local note_lines = 4
+
+--- Shows a snippet under a line whose event has it in a part that is not shown, such as the rest of a long output.
+---@param bufnr integer
+---@param line integer 0-based
+---@param evidence {snippet: string, marks: [integer, integer][]}
+---@param width integer cells
+function M.note(bufnr, line, evidence, width)
+  local lines = { { { '▸ ', 'SessionlsRole' } } }
+  local room = width - 2
+  for _, piece in ipairs(text.pieces(evidence.snippet, evidence.marks)) do
+    local group = piece.marked and 'SessionlsMatch' or 'SessionlsSnippet'
+    for gap, word in piece.text:gmatch('(%s*)(%S*)') do
+      local cells = vim.api.nvim_strwidth(gap .. word)
+      if cells > room and #lines < note_lines then
+        lines[#lines + 1] = { { '  ' } }
+        room, gap = width - 2, ''
+      end
+      if cells > 0 then
+        room = room - cells
+        table.insert(lines[#lines], { gap, 'SessionlsSnippet' })
+        table.insert(lines[#lines], { word, group })
+      end
+    end
+  end
+  vim.api.nvim_buf_set_extmark(bufnr, highlight.namespace, line, 0, { virt_lines = lines })
 end
 
 return M

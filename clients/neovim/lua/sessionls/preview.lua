@@ -94,7 +94,11 @@ function Preview:show(item, bufnr, winid)
     if evidence then
       local terms = text.terms(evidence.snippet, evidence.marks)
       local found = matches.mark(bufnr, terms, first or 0, last or #lines)
-      at = found[1] and found[1][1] + 1 or at
+      if found[1] then
+        at = found[1][1] + 1
+      elseif first then
+        matches.note(bufnr, first, evidence, vim.api.nvim_win_get_width(winid))
+      end
     end
     view.show(winid, at)
   end

@@ -22,7 +22,7 @@ local most_lines = 300000
 --- What to show of a transcript when it opens.
 ---@class sessionls.Goal
 ---@field seq? integer
----@field terms? string[]
+---@field evidence? sessionls.Evidence
 ---@field query? string
 
 ---@class sessionls.Document
@@ -62,6 +62,14 @@ local function move_cursors(bufnr, line, col)
   end
 end
 
+--- The words that were found, to find them again.
+---@param goal sessionls.Goal
+---@return string[]
+local function terms_of(goal)
+  local evidence = goal.evidence
+  return evidence and text.terms(evidence.snippet, evidence.marks) or {}
+end
+
 --- Goes to the hit once its event is there.
 ---@param bufnr integer
 ---@param document sessionls.Document
@@ -75,7 +83,7 @@ local function reach_goal(bufnr, document)
   local span = lines_of.span(document.spans, seq)
   if span then
     local lines = vim.api.nvim_buf_get_lines(bufnr, span.first, span.last, false)
-    local match = matches.find(lines, document.goal.terms or {}, span.first)[1]
+    local match = matches.find(lines, terms_of(document.goal), span.first)[1]
     move_cursors(bufnr, match and match[1] or span.first, match and match[2] or 0)
   end
 end
@@ -86,17 +94,25 @@ end
 ---@param found? {seq: integer, snippet: string, marks: [integer, integer][]}[]
 local function mark_hits(bufnr, document, found)
   vim.api.nvim_buf_clear_namespace(bufnr, highlight.namespace, 0, -1)
+  local evidence = document.goal.evidence
   if not found then
-    document.hits = matches.mark(bufnr, document.goal.terms or {}, 0, vim.api.nvim_buf_line_count(bufnr))
-    return
+    document.hits = matches.mark(bufnr, terms_of(document.goal), 0, vim.api.nvim_buf_line_count(bufnr))
+    if document.hits[1] or not (evidence and evidence.seq) then
+      return
+    end
+    found = { evidence }
   end
   local hits = {} ---@type sessionls.Match[]
   for _, hit in ipairs(found) do
     local span = lines_of.span(document.spans, hit.seq)
     if span and span.seq == hit.seq then
       local here = matches.mark(bufnr, text.terms(hit.snippet, hit.marks), span.first, span.last)
-      -- What is folded away, as long output is, has its hit at the head of its event.
-      vim.list_extend(hits, here[1] and here or { { span.first, 0, 0 } })
+      if not here[1] then
+        local winid = vim.fn.win_findbuf(bufnr)[1]
+        matches.note(bufnr, span.first, hit, winid and vim.api.nvim_win_get_width(winid) or 80)
+        here = { { span.first, 0, 0 } }
+      end
+      vim.list_extend(hits, here)
     end
   end
   table.sort(hits, function(a, b)
@@ -477,7 +493,7 @@ function M.read(bufnr, name)
     session = session,
     spans = {},
     hits = {},
-    goal = goals[name] or (earlier and { terms = earlier.goal.terms, query = earlier.goal.query }) or {},
+    goal = goals[name] or (earlier and { evidence = earlier.goal.evidence, query = earlier.goal.query }) or {},
     loaded = false,
   }
   goals[name] = nil
@@ -506,7 +522,7 @@ function M.open(item, how)
   local evidence = item.evidence
   local goal = {
     seq = evidence and evidence.seq,
-    terms = evidence and text.terms(evidence.snippet, evidence.marks) or {},
+    evidence = evidence,
     query = item.query,
   }
   local bufnr = vim.fn.bufnr('^' .. vim.fn.escape(name, '^$.*~[]\\') .. '$')

@@ -34,9 +34,9 @@
              (hits (plist-get answer :hits)))
         (check "results" (equal (plist-get answer :kind) "results"))
         (check "the session" (equal (plist-get (aref hits 0) :title) "tide DST fix")))
-      (check "status" (> (plist-get (sessionls--run "searchStatus") :sessions) 0))
-      (with-timeout (20) (while (not (plist-get sessionls-status :enabled)) (accept-process-output nil 0.05)))
-      (check "the notification" (eq (plist-get sessionls-status :enabled) t))
+      (check "status" (eq (plist-get (sessionls--run "searchStatus") :enabled) t))
+      (with-timeout (20) (while (not (> (or (plist-get sessionls-status :sessions) 0) 0)) (accept-process-output nil 0.05)))
+      (check "the notification" (> (or (plist-get sessionls-status :sessions) 0) 0))
       (check "workspace symbols"
              (> (length (jsonrpc-request (eglot-current-server) :workspace/symbol '(:query "harbor"))) 0))
       (eglot-shutdown (eglot-current-server))))
