@@ -86,6 +86,22 @@ function Terminal:gone(part)
   end
 end
 
+--- Presses <C-c> until the screen no longer holds a string. Where Neovim is at work, <C-c> interrupts that instead of
+--- being a key.
+---@param part string
+function Terminal:dismiss(part)
+  for _ = 1, 20 do
+    self:keys('C-c')
+    local gone = vim.wait(1000, function()
+      return not self:screen():find(part, 1, true)
+    end, 50)
+    if gone then
+      return
+    end
+  end
+  self:gone(part)
+end
+
 function Terminal:close()
   pcall(self.tmux, self, { 'kill-server' })
 end
