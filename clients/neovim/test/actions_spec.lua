@@ -122,6 +122,29 @@ return function(t)
     t.notified('no relatives')
   end)
 
+  it('the events of a session are searched', function()
+    local item = hit('fresnel lens')
+    local source = require('sessionls.source').events(item, 'lens')
+    local err, page = t.await(function(callback)
+      source.fetch('lens', nil, callback)
+    end)
+    if not require('sessionls.client').supports('searchEvents') then
+      return t.has(err, 'does not know searchEvents')
+    end
+    eq(err, nil)
+    eq({ page.total, page.exact, #page.items }, { 2, true, 2 })
+    for _, found in ipairs(page.items) do
+      t.has(found.evidence.snippet, '[[lens]]')
+      t.has(found.title, '#' .. found.evidence.seq)
+      eq(found.sessionId, parent.id)
+    end
+    actions.run('open', page.items[2], page.items)
+    t.wait(function()
+      return #require('sessionls.transcript').document().hits == 2
+    end, 'the hits')
+    vim.cmd.bwipeout()
+  end)
+
   it('a transcript has :Sessions resume and :Sessions lineage', function()
     actions.run('open', hit('fresnel lens'), {})
     vim.cmd('Sessions lineage')

@@ -65,6 +65,9 @@ return function(t)
   end)
 
   it(']s and [s go round the hits', function()
+    t.wait(function()
+      return #transcript.document().hits > 0
+    end, 'the hits')
     vim.api.nvim_win_set_cursor(0, { 1, 0 })
     local seen = {}
     local function press(keys)

@@ -48,6 +48,7 @@ local M = {}
 ---@field query string what the prompt begins with
 ---@field fetch sessionls.Fetch returns what cancels it
 ---@field default? string the action of <CR>, "open" unless said
+---@field nothing? string said when there are no rows
 ---@field toggled? fun(): sessionls.Source the same with the other scope
 
 local unavailable = {
@@ -123,6 +124,7 @@ function M.events(item, query)
   return {
     title = 'In: ' .. require('sessionls.text').fit(require('sessionls.text').line(item.title), 50),
     query = query or '',
+    nothing = 'Nothing found in this session.',
     fetch = function(words, cursor, callback)
       return client.execute('searchEvents', {
         sessionId = item.sessionId,
@@ -139,6 +141,9 @@ function M.events(item, query)
         local items = {}
         for i, hit in ipairs(answer.hits) do
           items[i] = vim.tbl_extend('force', {}, item, {
+            title = ('#%d %s'):format(hit.seq, hit.type),
+            updatedAt = hit.time,
+            matchCount = 1,
             query = words,
             evidence = {
               snippet = hit.snippet,

@@ -155,7 +155,7 @@ function Builtin:message()
   if now and now.phase == 'indexing' then
     return { 'Nothing yet; the index is being built.' }
   end
-  return { 'No session found.' }
+  return { self.source.nothing or 'No session found.' }
 end
 
 --- Shows the rows.
