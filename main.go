@@ -19,6 +19,7 @@ import (
 
 	"github.com/sessionls/sessionls/cli"
 	"github.com/sessionls/sessionls/index"
+	"github.com/sessionls/sessionls/index/exact"
 	"github.com/sessionls/sessionls/index/store"
 	"github.com/sessionls/sessionls/server"
 	"github.com/sessionls/sessionls/server/rpc"
@@ -55,6 +56,7 @@ func main() {
 		},
 		Serve: func(ctx context.Context) int { return serve(ctx, paths, logFile, told.Version) },
 		Bench: benches{},
+		Quote: exact.Quote,
 	})
 	os.Exit(code)
 }

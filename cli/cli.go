@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -32,6 +33,9 @@ type Options struct {
 	Serve func(ctx context.Context) int
 	// Bench measures this program.
 	Bench Bench
+	// Quote writes arguments as a command line for a shell; ok is false when there
+	// is no safe way.
+	Quote func(shell contract.Shell, args []string) (line string, ok bool)
 
 	Getenv func(string) string // os.Getenv if nil
 	Now    func() time.Time    // time.Now if nil; its location is the user's
@@ -80,7 +84,9 @@ type app struct {
 
 	color  string // --color
 	asJSON bool   // --json
-	screen *screen
+	// noPager is --no-pager.
+	noPager bool
+	screen  *screen
 }
 
 // checkedWriter remembers the first error, so that not every line printed has to be
@@ -155,7 +161,7 @@ func (a *app) root() *cobra.Command {
 			root.AddCommand(c)
 		}
 	}
-	add("find", a.searchCommand(), a.showCommand())
+	add("find", a.searchCommand(), a.showCommand(), a.eventsCommand(), a.traceCommand(), a.resumeCommand(), a.exportCommand())
 	add("index", a.statusCommand(), a.indexCommand(), a.forgetCommand(), a.clearCommand())
 	add("consent", a.enableCommand(), a.disableCommand())
 	add("other", a.serveCommand(), a.configCommand(), a.doctorCommand(), a.benchCommand(), a.versionCommand(), a.completionCommand())
@@ -250,15 +256,22 @@ func (a *app) ask(ctx context.Context, service Service, command string, request 
 }
 
 // print writes a JSON document and a line break.
-func (a *app) print(raw json.RawMessage) { fmt.Fprintf(a.out, "%s\n", raw) }
+func (a *app) print(raw json.RawMessage) {
+	if isTerminal(a.opts.Out) {
+		raw = json.RawMessage(visibleJSON(string(raw)))
+	}
+	fmt.Fprintf(a.out, "%s\n", raw)
+}
 
 // printValue writes a value as JSON.
 func (a *app) printValue(value any) error {
-	encoder := json.NewEncoder(a.out)
+	var document bytes.Buffer
+	encoder := json.NewEncoder(&document)
 	encoder.SetEscapeHTML(false)
 	if err := encoder.Encode(value); err != nil {
 		return failed(err, "writing the answer")
 	}
+	a.print(bytes.TrimSuffix(document.Bytes(), []byte("\n")))
 	return nil
 }
 

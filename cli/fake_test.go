@@ -41,6 +41,7 @@ func options(scenario string, args []string) Options {
 		},
 		Serve:  func(context.Context) int { return 7 },
 		Bench:  fakeBench{scenario},
+		Quote:  fakeQuote,
 		Now:    func() time.Time { return fixedNow },
 		Getenv: func(string) string { return "" },
 	}
@@ -287,4 +288,16 @@ func oneLine(t *testing.T, s string) {
 	if strings.Count(s, "\n") != 1 || !strings.HasSuffix(s, "\n") {
 		t.Errorf("want one line, got %q", s)
 	}
+}
+
+// fakeQuote quotes well enough for the folders and commands of these tests.
+func fakeQuote(shell contract.Shell, args []string) (string, bool) {
+	words := make([]string, len(args))
+	for i, arg := range args {
+		if shell == contract.ShellCmd && strings.Contains(arg, "%") {
+			return "", false
+		}
+		words[i] = shellWord(arg)
+	}
+	return strings.Join(words, " "), true
 }

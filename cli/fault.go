@@ -53,6 +53,18 @@ func silent(code int) *fault { return &fault{code: code} }
 // flagOf names the flag that a field of a request comes from.
 func flagOf(field string) string {
 	switch field {
+	case "filters.types", "filters.roles", "filters.tools", "filters.surfaces":
+		return "--" + strings.TrimSuffix(strings.TrimPrefix(field, "filters."), "s")
+	case "filters.seq", "filters.seq.from", "fromSeq":
+		return "--from"
+	case "filters.seq.to":
+		return "--to"
+	case "filters.time", "filters.time.from":
+		return "--since"
+	case "filters.time.to":
+		return "--until"
+	case "seq", "eventId":
+		return "--event"
 	case "filters.agents", "agent":
 		return "--agent"
 	case "filters.scopePaths":
@@ -67,7 +79,7 @@ func flagOf(field string) string {
 		return "--host"
 	case "historyDays":
 		return "--days"
-	case "scope", "limit", "cursor", "debug":
+	case "scope", "limit", "cursor", "debug", "text", "shell", "tools":
 		return "--" + field
 	case "freshness":
 		return "--fresh"

@@ -32,7 +32,7 @@ deletes the whole index, takes it back.`,
 		return a.withService(ctx, func(service Service) error { return a.forget(ctx, service, args[0], yes) })
 	})
 	cmd.Flags().BoolVarP(&yes, "yes", "y", false, "do not ask")
-	cmd.ValidArgsFunction = cobra.NoFileCompletions
+	cmd.ValidArgsFunction = a.completeSession
 	return a.jsonFlag(cmd)
 }
 

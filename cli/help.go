@@ -46,10 +46,73 @@ const searchExamples = `  sessionls search tide table overflow
   sessionls search --agent pi --limit 5            # the newest sessions of an agent
   sessionls search retry --json | jq '.hits[].sessionId'`
 
-const showHelp = `Read a session: who said what, with tool calls and their output folded to a line or two.
+const showHelp = `Read a session: who said what, with tool calls and their output folded to a line or two. On a
+terminal it is shown through $PAGER (less); --no-pager or PAGER=cat does without.
 
-SESSION is an id, 8 or more characters of its beginning, or either with its agent before it,
-such as claude:3b0f7c52. A search tells the ids, and the number of the event that matched.`
+` + sessionHelp + ` A search tells the ids, and the number of the event that matched.`
+
+const sessionHelp = `SESSION is an id, 8 or more characters of its beginning, or either with its agent before it,
+such as claude:3b0f7c52.`
+
+const eventsHelp = `List the events of a session, one a line: what each is, when it was, whether the model still sees
+it, which tool was called, and how its text begins. An event with several conditions must satisfy
+all of them; words after --type, --role, --tool and --surface are alternatives.
+
+` + sessionHelp + `
+
+Into a pipe each event is one line of columns with tabs between them: number, time, surface, role,
+type, tool, first line of the text. With --json the events come without their text, unless --text
+is given; "sessionls show --json" and "sessionls export --format json" have all of it.`
+
+const eventsExamples = `  sessionls events 3b0f7c52
+  sessionls events 3b0f7c52 --text 'connection refused' --role tool
+  sessionls events 3b0f7c52 --tool Bash --since today
+  sessionls events 3b0f7c52 --surface shadowed --from 100 --to 200
+  sessionls events 3b0f7c52 --type user/message | cut -f1,7`
+
+const traceHelp = `Tell where a session came from and what came from it: forks, continuations and sub-agents, as a
+tree with the session marked. With --event the same of one event: what it was made from, what it
+led to, what replaced it when the session was compacted or rewound.
+
+` + sessionHelp + `
+
+Into a pipe each session is one line of columns with tabs between them: depth (0 is the session, -1
+its parent), relation, agent:id, when it was begun, title. Each link of an event is one line, too:
+replaced-by, replaces, made-from, led-to or inherited-from, and the other event's number.`
+
+const traceExamples = `  sessionls trace 3b0f7c52
+  sessionls trace 3b0f7c52 --event 42
+  sessionls trace 3b0f7c52 --event id:a81b04c2     # the agent's own id of the event
+  sessionls trace 3b0f7c52 --json | jq '.descendants | length'`
+
+const resumeHelp = `Tell how to continue a session: the folder to go to and the command, with what was looked at and
+what stands against it. With --exec sessionls goes there itself and becomes the agent; no shell
+has a hand in that. It does not when the agent's program, the folder or the transcript is gone.
+
+` + sessionHelp + `
+
+Into a pipe goes the line for the shell alone.`
+
+const resumeExamples = `  sessionls resume 3b0f7c52
+  sessionls resume 3b0f7c52 --exec
+  sessionls resume 3b0f7c52 --shell powershell
+  sessionls resume 3b0f7c52 --json | jq -r '.argv[]'`
+
+const exportHelp = `Write a whole session as Markdown for reading, or as JSON with each event's text and the agent's own
+record of it. Without --output it goes to standard output.
+
+With --output the file appears when it is whole; until then, and when it is interrupted, there is
+none. It is readable by you alone. A name that ends in .json means --format json.
+
+` + sessionHelp + `
+
+The JSON is {"session": …, "events": […]} with an event on each line. Records of more than 16 MB are left
+out of it and say so. Markdown holds no control characters, no HTML and no links of the transcript's.`
+
+const exportExamples = `  sessionls export 3b0f7c52 | less
+  sessionls export 3b0f7c52 --output session.md --tools full --thinking
+  sessionls export 3b0f7c52 --output session.json
+  sessionls export 3b0f7c52 --format json | jq -r '.events[] | select(.role == "user").text'`
 
 const showExamples = `  sessionls show 3b0f7c52
   sessionls show claude:3b0f7c52 --around 42 --limit 20

@@ -101,6 +101,14 @@ func (a *app) progress(what string) (show func(contract.Progress), done func()) 
 	if a.asJSON {
 		return nil, func() {}
 	}
+	return a.progressIn(what, func(p contract.Progress) string {
+		return fmt.Sprintf("%s of %s, %s of %d", size(p.BytesDone), size(p.BytesTotal), thousands(int64(p.FilesDone)), p.FilesTotal)
+	}, progressbar.OptionShowBytes(true))
+}
+
+// progressIn is progress for a thing that line words, and whose bar has options of its
+// own.
+func (a *app) progressIn(what string, line func(contract.Progress) string, more ...progressbar.Option) (show func(contract.Progress), done func()) {
 	var mu sync.Mutex
 	if !a.screen.errTerminal {
 		last, told := time.Now(), false
@@ -111,7 +119,7 @@ func (a *app) progress(what string) (show func(contract.Progress), done func()) 
 					return
 				}
 				last, told = time.Now(), true
-				fmt.Fprintf(a.screen.err, "%s: %s of %s, %s of %d\n", what, size(p.BytesDone), size(p.BytesTotal), thousands(int64(p.FilesDone)), p.FilesTotal)
+				fmt.Fprintf(a.screen.err, "%s: %s\n", what, line(p))
 			}, func() {
 				mu.Lock()
 				defer mu.Unlock()
@@ -129,7 +137,7 @@ func (a *app) progress(what string) (show func(contract.Progress), done func()) 
 				return
 			}
 			if bar == nil {
-				bar = newBar(late, what, p.BytesTotal, a.screen.width)
+				bar = newBar(late, what, p.BytesTotal, a.screen.width, more)
 			}
 			if bar.GetMax64() != p.BytesTotal {
 				bar.ChangeMax64(p.BytesTotal)
@@ -160,18 +168,17 @@ func (w *lateWriter) Write(p []byte) (int, error) {
 	return w.out.Write(p)
 }
 
-func newBar(out io.Writer, what string, total int64, width int) *progressbar.ProgressBar {
-	return progressbar.NewOptions64(total,
+func newBar(out io.Writer, what string, total int64, width int, more []progressbar.Option) *progressbar.ProgressBar {
+	return progressbar.NewOptions64(total, append([]progressbar.Option{
 		progressbar.OptionSetWriter(out),
 		progressbar.OptionSetDescription(what),
-		progressbar.OptionShowBytes(true),
 		progressbar.OptionShowCount(),
 		progressbar.OptionSetPredictTime(true),
-		progressbar.OptionThrottle(100*time.Millisecond),
+		progressbar.OptionThrottle(100 * time.Millisecond),
 		progressbar.OptionSetWidth(min(30, max(4, width-len(what)-50))),
 		progressbar.OptionUseANSICodes(true),
 		progressbar.OptionSetTheme(progressbar.Theme{Saucer: "━", SaucerHead: "╸", SaucerPadding: " ", BarStart: " ", BarEnd: " "}),
-	)
+	}, more...)...)
 }
 
 // nothingAnywhere tells where transcripts were looked for, and ends as a search that

@@ -49,8 +49,8 @@ func (a *app) showCommand() *cobra.Command {
 	flags.Int64Var(&f.from, "from", 0, "begin at the event with this number")
 	flags.IntVarP(&f.limit, "limit", "n", 100, fmt.Sprintf("events to show, 1 to %d", maxShow))
 	flags.BoolVar(&f.full, "full", false, "unfold tool output and show bookkeeping events, too")
-	cmd.ValidArgsFunction = cobra.NoFileCompletions
-	return a.jsonFlag(cmd)
+	cmd.ValidArgsFunction = a.completeSession
+	return a.pagerFlag(a.jsonFlag(cmd))
 }
 
 func (a *app) show(ctx context.Context, service Service, argument string, around bool, f *showFlags) error {
@@ -78,8 +78,7 @@ func (a *app) show(ctx context.Context, service Service, argument string, around
 		page.Events = append(shown.Events, page.Events...)
 		shown, next = page, page.NextSeq
 	}
-	a.screen.transcript(shown, -1, f.full)
-	return nil
+	return a.paged(func() { a.screen.transcript(shown, -1, f.full) })
 }
 
 // showAround shows an event and its neighbours.
@@ -95,8 +94,9 @@ func (a *app) showAround(ctx context.Context, service Service, request map[strin
 		a.print(raw)
 		return nil
 	}
-	a.screen.transcript(contract.ReadSessionResponse{Session: window.Session, Events: window.Events}, f.around, f.full)
-	return nil
+	return a.paged(func() {
+		a.screen.transcript(contract.ReadSessionResponse{Session: window.Session, Events: window.Events}, f.around, f.full)
+	})
 }
 
 // parentMeant resolves a beginning that names one session and its own sub-agents, whose
