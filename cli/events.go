@@ -306,6 +306,10 @@ func (s *screen) prettyEvents(page contract.EventPage, texts map[int64]firstLine
 		if look == dim || e.Role == contract.RoleTool {
 			textLook = dim
 		}
+		if t.text == "" && t.tool == "" && e.RawType != e.Type {
+			// The agent's own word is all there is to see.
+			t.text, textLook = cleanLine(e.RawType), dim
+		}
 		spans = append(spans, span{truncate(t.text, max(room, 0)), textLook})
 		s.line(trimRight(spans)...)
 	}

@@ -205,31 +205,6 @@ func (f *fake) Resolve(_ context.Context, name contract.SessionName) (contract.H
 	return fixedTranscript().Session, nil
 }
 
-func (f *fake) ReadSession(_ context.Context, q contract.ReadSessionRequest) (contract.ReadSessionResponse, error) {
-	t := fixedTranscript()
-	all := t.Events
-	t.Events = nil
-	for _, e := range all {
-		if e.Seq >= q.FromSeq && len(t.Events) < q.Limit {
-			t.Events = append(t.Events, e)
-		}
-	}
-	if len(t.Events) == 0 {
-		t.NextSeq = nil
-	}
-	return t, nil
-}
-
-func (f *fake) ReadEvent(_ context.Context, q contract.ReadEventRequest) (contract.ReadEventResponse, error) {
-	t := fixedTranscript()
-	at := *q.Seq
-	if at > 5 {
-		return contract.ReadEventResponse{}, contract.Failed(contract.CodeEventNotFound, nil, "the session has no event %d; it has 6", at)
-	}
-	first, last := max(0, at-int64(q.Before)), min(5, at+int64(q.After))
-	return contract.ReadEventResponse{Session: t.Session, Target: t.Events[at], Events: t.Events[first : last+1], StartSeq: first, EndSeq: last}, nil
-}
-
 func (f *fake) Doctor(context.Context) (Report, error) {
 	r := fixedReport()
 	if f.scenario == "sick" {

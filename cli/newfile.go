@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 )
 
 // newFile is a file that has its name only when it is whole. Until then it stands
@@ -24,6 +25,10 @@ func createFile(name string, force bool) (*newFile, error) {
 	if err != nil {
 		return nil, usage("", "--output: %v", err)
 	}
+	if strings.HasPrefix(path, "/dev/") {
+		// /dev/stdout may lead to a file that others write to, too.
+		return nil, notRegular(name)
+	}
 	if real, err := filepath.EvalSymlinks(path); err == nil {
 		path = real
 	}
@@ -31,17 +36,24 @@ func createFile(name string, force bool) (*newFile, error) {
 	case err == nil && info.IsDir():
 		return nil, usage("", "--output: %s is a folder; name a file in it", cleanLine(name))
 	case err == nil && !info.Mode().IsRegular():
-		return nil, usage("leave --output out to write to standard output", "--output: %s is no regular file", cleanLine(name))
+		return nil, notRegular(name)
 	case err == nil && !force:
 		return nil, exists(name)
 	case err != nil && !errors.Is(err, fs.ErrNotExist):
 		return nil, failed(err, "looking at --output")
 	}
 	file, err := os.CreateTemp(filepath.Dir(path), ".sessionls-*.part")
-	if err != nil {
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, usage("", "--output: there is no folder %s", cleanLine(filepath.Dir(path)))
+	case err != nil:
 		return nil, failed(err, "writing to the folder of --output")
 	}
 	return &newFile{File: file, path: path, force: force}, nil
+}
+
+func notRegular(name string) *fault {
+	return usage("leave --output out to write to standard output", "--output: %s is no regular file", cleanLine(name))
 }
 
 func exists(name string) *fault {

@@ -12,12 +12,7 @@ import (
 )
 
 func TestExitCodes(t *testing.T) {
-	for _, tc := range []struct {
-		scenario string
-		args     []string
-		code     int
-		err      string // in standard error
-	}{
+	for _, tc := range []exitCase{
 		{"ok", []string{"search", "tide"}, ExitAnswered, ""},
 		{"ok", []string{"search", "nothing"}, ExitNoMatch, "no session matches"},
 		{"ok", []string{"search", "--agent", "pi"}, ExitAnswered, ""},
@@ -96,22 +91,35 @@ func TestExitCodes(t *testing.T) {
 	} {
 		t.Run(strings.Join(append([]string{tc.scenario}, tc.args...), " "), func(t *testing.T) {
 			t.Parallel()
-			got := run(tc.scenario, tc.args...)
-			if got.code != tc.code || !strings.Contains(got.err, tc.err) {
-				t.Errorf("exit code %d, want %d; standard error:\n%s\nwants %q", got.code, tc.code, got.err, tc.err)
-			}
-			if tc.code >= ExitUsage && tc.code <= ExitFailed && tc.scenario != "sick" {
-				if got.out != "" {
-					t.Errorf("standard output: %q", got.out)
-				}
-				if !strings.HasPrefix(got.err, "sessionls: ") {
-					t.Errorf("standard error: %q", got.err)
-				}
-			}
-			if strings.ContainsAny(got.out+got.err, "\x1b\a") {
-				t.Errorf("escapes in a pipe: %q", got.out+got.err)
-			}
+			tc.check(t)
 		})
+	}
+}
+
+// exitCase is a command line, how it ends and what it tells.
+type exitCase struct {
+	scenario string
+	args     []string
+	code     int
+	err      string // in standard error
+}
+
+func (tc exitCase) check(t *testing.T) {
+	t.Helper()
+	got := run(tc.scenario, tc.args...)
+	if got.code != tc.code || !strings.Contains(got.err, tc.err) {
+		t.Errorf("exit code %d, want %d; standard error:\n%s\nwants %q", got.code, tc.code, got.err, tc.err)
+	}
+	if tc.code >= ExitUsage && tc.code <= ExitFailed && tc.scenario != "sick" {
+		if got.out != "" {
+			t.Errorf("standard output: %q", got.out)
+		}
+		if !strings.HasPrefix(got.err, "sessionls: ") {
+			t.Errorf("standard error: %q", got.err)
+		}
+	}
+	if strings.ContainsAny(got.out+got.err, "\x1b\a") {
+		t.Errorf("escapes in a pipe: %q", got.out+got.err)
 	}
 }
 

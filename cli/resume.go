@@ -80,20 +80,28 @@ func (a *app) commandLine(plan contract.ResumePlanResponse, shell contract.Shell
 	return fmt.Sprintf(format, quoted, *plan.Command), ok
 }
 
+// noCommand says why a plan has none.
+func noCommand(plan contract.ResumePlanResponse) string {
+	if len(plan.Warnings) > 0 {
+		return cleanLine(plan.Warnings[0].Message)
+	}
+	return "there is no command that continues this session"
+}
+
 // showPlan prints a plan. Into a pipe goes the line to run alone, and what stands
 // against it to standard error.
 func (a *app) showPlan(session contract.Header, plan contract.ResumePlanResponse, shell contract.Shell) error {
 	line, ok := a.commandLine(plan, shell)
 	s := a.screen
 	if !s.pretty {
-		for _, w := range plan.Warnings {
-			s.note("%s", cleanLine(w.Message))
-		}
 		switch {
 		case plan.Argv == nil:
-			return &fault{code: ExitFailed, what: "there is no command that continues this session"}
+			return &fault{code: ExitFailed, what: noCommand(plan)}
 		case !ok:
 			return &fault{code: ExitFailed, what: "the command cannot be written safely for this shell", hint: "`sessionls resume --exec` needs no shell"}
+		}
+		for _, w := range plan.Warnings {
+			s.note("%s", cleanLine(w.Message))
 		}
 		s.say("%s", line)
 		return nil
@@ -167,11 +175,7 @@ func (a *app) execute(plan contract.ResumePlanResponse) error {
 	failedCheck := func(state *bool) bool { return state != nil && !*state }
 	switch {
 	case len(plan.Argv) == 0:
-		why := "there is no command that continues this session"
-		if len(plan.Warnings) > 0 {
-			why = cleanLine(plan.Warnings[0].Message)
-		}
-		return refuse("", "%s", why)
+		return refuse("", "%s", noCommand(plan))
 	case failedCheck(plan.Checks.Binary):
 		return refuse("install it, or put it on the PATH", "%s is not on the PATH", cleanLine(plan.Argv[0]))
 	case failedCheck(plan.Checks.Directory):

@@ -187,10 +187,15 @@ func (s *screen) header(h contract.Header) {
 		row("presence", string(h.Presence))
 	}
 	row("file", h.SourcePath)
-	for _, warning := range h.Warnings {
+	s.warnings(h.Warnings)
+	s.say("")
+}
+
+// warnings prints what should be known of a session or an answer.
+func (s *screen) warnings(list []string) {
+	for _, warning := range list {
 		s.line(span{"! ", warn}, span{text: cleanLine(warning)})
 	}
-	s.say("")
 }
 
 // Folded tool calls and output keep this many lines.

@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"fmt"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -83,7 +84,7 @@ const (
 	eldestShown   = 3  // ancestors from the root on
 	nearestShown  = 8  // ancestors up to the session
 	levelsShown   = 10 // levels below the session
-	siblingsShown = 40 // children of one session
+	siblingsShown = 20 // children of one session
 )
 
 // family prints the tree: ancestors above the session, descendants below.
@@ -120,24 +121,27 @@ func (s *screen) family(f contract.TraceSessionResponse) {
 	if n := len(f.Deeper); n > 0 {
 		s.line(span{margin + "   … " + count(n, "session", "sessions") + " below level " + fmt.Sprint(contract.MaxNesting), dim})
 	}
-	s.say("")
 	s.familyNotes(f)
 }
 
 // familyNotes tells what a family is not.
 func (s *screen) familyNotes(f contract.TraceSessionResponse) {
+	var notes []string
 	if !s.pretty && f.UnresolvedParentID != nil {
-		s.line(span{"! ", warn}, span{text: "the parent is not known here: " + cleanLine(*f.UnresolvedParentID)})
+		notes = append(notes, "the parent is not known here: "+*f.UnresolvedParentID)
 	}
 	if f.Truncated {
-		s.line(span{"! ", warn}, span{text: "there are more sessions than an answer holds"})
+		notes = append(notes, "there are more sessions than an answer holds")
 	}
-	if len(f.Ancestors)+len(f.Descendants) == 0 && f.UnresolvedParentID == nil && s.pretty {
+	notes = append(notes, f.Target.Warnings...)
+	alone := s.pretty && len(f.Ancestors)+len(f.Descendants) == 0 && f.UnresolvedParentID == nil
+	if s.pretty && (alone || len(notes) > 0) {
+		s.say("")
+	}
+	if alone {
 		s.line(span{"nothing came before it, and nothing came from it", dim})
 	}
-	for _, warning := range f.Target.Warnings {
-		s.line(span{"! ", warn}, span{text: cleanLine(warning)})
-	}
+	s.warnings(notes)
 }
 
 // stem is what leads to an only child at a depth.
@@ -156,7 +160,7 @@ type tree struct {
 
 // node prints a session on one line. parent is the id it stands below.
 func (t *tree) node(branch string, h contract.Header, parent string) {
-	id := cleanLine(h.SessionID)
+	id := cleanLine(shortID(h.SessionID))
 	if rest, ok := strings.CutPrefix(h.SessionID, parent+"#"); ok && parent != "" {
 		id = "…#" + cleanLine(rest)
 	}
@@ -171,16 +175,24 @@ func (t *tree) node(branch string, h contract.Header, parent string) {
 		facts = append(facts, "transcript gone")
 	}
 	about := joinKnown(append(facts, id), " · ")
-	look, mark := plainStyle, "○ "
+	look, mark := plainStyle, span{"○ ", dim}
 	if h.SessionID == t.id {
-		look, mark = bold, "● "
+		look, mark = bold, span{"● ", marked}
 	}
-	room := max(t.width-textWidth(branch)-textWidth(mark)-textWidth(about)-2, 16)
-	markLook := dim
-	if h.SessionID == t.id {
-		markLook = marked
+	room := max(t.width-textWidth(branch)-textWidth(mark.text)-textWidth(about)-2, 16)
+	t.line(span{branch, dim}, mark, span{truncate(cleanLine(h.Title), room), look}, span{"  " + about, dim})
+}
+
+// uuid is the form of most agents' ids.
+var uuid = regexp.MustCompile(`^[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}$`)
+
+// shortID is enough of an id to name the session: of those that begin with the time
+// it is known to the millisecond.
+func shortID(id string) string {
+	if uuid.MatchString(id) {
+		return id[:13]
 	}
-	t.line(span{branch, dim}, span{mark, markLook}, span{truncate(cleanLine(h.Title), room), look}, span{"  " + about, dim})
+	return id
 }
 
 // below prints the children of a session, and theirs.
@@ -333,11 +345,9 @@ func (s *screen) traceNotes(t contract.TraceEventResponse) {
 		s.line(span{"some of this follows from the format and is not recorded as such", dim})
 	}
 	if t.Truncated {
-		s.line(span{"! ", warn}, span{text: "there are more links than an answer holds"})
+		s.warnings([]string{"there are more links than an answer holds"})
 	}
-	for _, warning := range t.Session.Warnings {
-		s.line(span{"! ", warn}, span{text: cleanLine(warning)})
-	}
+	s.warnings(t.Session.Warnings)
 }
 
 // rangesShown is how many stretches of events are listed.
