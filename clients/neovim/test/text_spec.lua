@@ -151,6 +151,15 @@ return function(t)
     eq(groups.SessionlsMatch, 'tide')
   end)
 
+  it('the span of an event, or of the one before it', function()
+    local span = require('sessionls.lines').span
+    local spans = { { seq = 5 }, { seq = 8 }, { seq = 9 } }
+    for seq, want in pairs({ [4] = false, [5] = 5, [7] = 5, [8] = 8, [9] = 9, [100] = 9 }) do
+      eq((span(spans, seq) or { seq = false }).seq, want, seq)
+    end
+    eq(span({}, 1), nil)
+  end)
+
   it('names of documents', function()
     local session = { agent = 'claude', sessionId = 'ab#agent-1/ö' }
     local name = uri.of(session)

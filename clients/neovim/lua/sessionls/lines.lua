@@ -78,14 +78,16 @@ end
 ---@param seq integer
 ---@return sessionls.Span?
 function M.span(spans, seq)
-  local found
-  for _, span in ipairs(spans) do
-    if span.seq > seq then
-      break
+  local low, high = 0, #spans -- spans[low].seq <= seq < spans[high + 1].seq
+  while low < high do
+    local middle = math.ceil((low + high) / 2)
+    if spans[middle].seq <= seq then
+      low = middle
+    else
+      high = middle - 1
     end
-    found = span
   end
-  return found
+  return spans[low]
 end
 
 --- Finds the lines of the items' hits in their documents and calls back with them, by the place of the item, from 1.

@@ -56,11 +56,14 @@ function Live:search(query)
   self:request(nil)
 end
 
---- Asks for the same again, to see what is new.
+--- Asks for the same again, to see what is new, unless something is under way.
+---@return boolean whether it asks
 function Live:refresh()
-  if self.query and not self.cancel then
-    self:request(nil)
+  if not self.query or self.cancel then
+    return false
   end
+  self:request(nil)
+  return true
 end
 
 --- Asks for the next page, if there is one and nothing is under way.

@@ -13,6 +13,10 @@ local M = {}
 
 local ns = highlight.namespace
 
+--- The picker that is open. There is one at a time.
+---@type sessionls.Builtin?
+local opened
+
 --- How long the selection rests before its preview is asked for, in milliseconds.
 local preview_delay = 40
 --- How often a list follows an index that changes, in milliseconds.
@@ -137,7 +141,16 @@ function Builtin:footer()
   return #parts > 0 and ' ' .. table.concat(parts, ' · ') .. ' ' or ''
 end
 
+--- Whether the windows are there: anybody may close them.
+---@return boolean
+function Builtin:visible()
+  return not self.closed and vim.api.nvim_win_is_valid(self.wins.list) and vim.api.nvim_win_is_valid(self.wins.prompt)
+end
+
 function Builtin:show_footer()
+  if not self:visible() then
+    return
+  end
   vim.api.nvim_win_set_config(self.wins.list, { footer = self:footer(), footer_pos = 'right' })
 end
 
@@ -226,26 +239,25 @@ function Builtin:mark_prompt()
   local bufnr = self.bufs.prompt
   vim.api.nvim_buf_clear_namespace(bufnr, ns, 0, -1)
   local query = self:query()
-  local chunk = { '> ', 'SessionlsPrompt' }
   vim.api.nvim_buf_set_extmark(bufnr, ns, 0, 0, {
-    virt_text = { chunk },
+    virt_text = { { '> ', 'SessionlsPrompt' } },
     virt_text_pos = 'inline',
     right_gravity = false,
   })
   local page = self.live.page
-  local said = {}
+  local said ---@type string?
   for _, diagnostic in ipairs(page and page.diagnostics or {}) do
     local bytes = text.utf16_to_bytes(query, { diagnostic.start, diagnostic['end'] })
     if bytes[2] > bytes[1] then
       local hl = { end_col = bytes[2], hl_group = 'DiagnosticUnderlineWarn' }
       vim.api.nvim_buf_set_extmark(bufnr, ns, 0, bytes[1], hl)
     end
-    said[1] = text.line(diagnostic.message)
+    said = text.line(diagnostic.message)
   end
-  if said[1] then
+  if said then
     local room = math.max(self.place.prompt.width - vim.api.nvim_strwidth(query) - 4, 0)
     vim.api.nvim_buf_set_extmark(bufnr, ns, 0, 0, {
-      virt_text = { { text.fit(said[1], room), 'SessionlsWarning' } },
+      virt_text = { { text.fit(said, room), 'SessionlsWarning' } },
       virt_text_pos = 'right_align',
     })
   end
@@ -262,7 +274,7 @@ function Builtin:item()
 end
 
 function Builtin:show_preview()
-  if not self.closed and self.wins.preview then
+  if self:visible() and self.wins.preview and vim.api.nvim_win_is_valid(self.wins.preview) then
     self.preview:show(self:item(), self.bufs.preview, self.wins.preview)
   end
 end
@@ -302,7 +314,7 @@ end
 ---@param err? string
 ---@param first boolean
 function Builtin:answered(err, first)
-  if self.closed then
+  if not self:visible() then
     return
   end
   self.err = err
@@ -333,8 +345,7 @@ function Builtin:follow()
     return #self.live.items > 0 and refresh_interval or empty_interval
   end, function()
     if #self.live.items <= config.get().picker_options.limit then
-      self.refreshing = true
-      self.live:refresh()
+      self.refreshing = self.live:refresh()
     end
   end)
 end
@@ -344,6 +355,7 @@ function Builtin:close()
     return
   end
   self.closed = true
+  opened = nil
   self.timer:stop()
   self.timer:close()
   self.stop_status()
@@ -378,10 +390,8 @@ function Builtin:act(name)
   local action = actions.get(name)
   if action.keeps_open then
     return action.run(item, items, function(message)
-      if not self.closed then
-        self.note = message
-        self:show_footer()
-      end
+      self.note = message
+      self:show_footer()
     end)
   end
   self:close()
@@ -472,7 +482,8 @@ function Builtin:watch()
     self:draw()
   end)
   on('WinClosed', {}, function(args)
-    if tonumber(args.match) == self.wins.prompt then
+    local winid = tonumber(args.match)
+    if winid == self.wins.prompt or winid == self.wins.list then
       vim.schedule(function()
         self:close()
       end)
@@ -490,6 +501,9 @@ end
 --- Opens the picker.
 ---@param source sessionls.Source
 function M.open(source)
+  if opened then
+    opened:close()
+  end
   highlight.define()
   ---@type sessionls.Builtin
   local self = setmetatable({
@@ -503,6 +517,7 @@ function M.open(source)
     closed = false,
     group = vim.api.nvim_create_augroup('sessionls.picker', { clear = true }),
   }, Builtin)
+  opened = self
   self.live = live.new(source, function(err, first)
     self:answered(err, first)
   end)
