@@ -98,6 +98,22 @@ return function(t)
     press('q')
   end)
 
+  it('<C-q> makes a quickfix list of the hits', function()
+    builtin.open(source.sessions({ query = 'fresnel' }))
+    t.wait(function()
+      return #rows() == 6
+    end, 'the rows')
+    press('<C-q>')
+    t.wait(function()
+      return vim.bo.buftype == 'quickfix'
+    end, 'the quickfix window')
+    eq(#floats(), 0)
+    local list = vim.fn.getqflist()
+    eq(#list, 3)
+    t.has(list[1].text, 'fresnel')
+    vim.cmd.cclose()
+  end)
+
   it('a server that ends is told in the list, and the next key starts another', function()
     builtin.open(source.sessions({ query = 'fresnel' }))
     shows('fresnel fresnel')

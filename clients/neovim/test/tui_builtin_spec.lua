@@ -22,11 +22,11 @@ return function(t)
       t.has(line_with(screen, '▌ rename Zone to Location'), 'codex tidewatch')
 
       terminal:keys('harbor table')
-      screen = terminal:wait('> harbor table', '▌ tide DST fix', 'user ×3 the harbor tide table is off')
+      screen = terminal:wait('> harbor table', '▌ tide DST fix', 'the harbor tide table is off')
       t.has(line_with(screen, '▌ tide DST fix'), 'claude tidewatch')
       terminal:keys('C-u')
       terminal:keys('tide')
-      terminal:wait('> tide', '×5 9 messages', '1 of ')
+      terminal:wait('> tide', 'Rounding of tide heights', '×', '1 of ')
       -- What was found has a background of its own.
       t.has(terminal:screen(true), 'tide')
       terminal:keys('Down', 'Down')
