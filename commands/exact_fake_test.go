@@ -51,3 +51,7 @@ func (f *fake) RenderTranscript(_ context.Context, _ contract.RenderTranscriptRe
 func (f *fake) ResumePlan(_ context.Context, q contract.ResumePlanRequest) (contract.ResumePlanResponse, error) {
 	return contract.ResumePlanResponse{Agent: "pi", SessionID: q.SessionID, Argv: []string{"pi"}}, f.fail
 }
+
+func (f *fake) SearchEvents(_ context.Context, _ contract.SearchEventsRequest) (contract.SearchEventsResponse, error) {
+	return contract.SearchEventsResponse{Total: contract.EventTotal{Events: 7}}, f.fail
+}

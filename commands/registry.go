@@ -25,6 +25,7 @@ func all() []command {
 		clearIndex(),
 		getPolicy(),
 		setPolicy(),
+		searchEvents(),
 		listSessions(),
 		readSession(),
 		listEvents(),
@@ -44,7 +45,7 @@ func all() []command {
 type command struct {
 	name  string // without prefix
 	quick bool
-	run   func(ctx context.Context, service contract.Commands, parser contract.Parser, request []byte) (any, error)
+	run   func(ctx context.Context, of *Registry, request []byte) (any, error)
 }
 
 // define joins the parser of a command to what it does.
@@ -53,12 +54,12 @@ func define[Q, R any](
 	parse func(contract.Parser, []byte) (Q, error),
 	do func(context.Context, contract.Commands, Q) (R, error),
 ) command {
-	return command{name: name, run: func(ctx context.Context, service contract.Commands, parser contract.Parser, raw []byte) (any, error) {
-		request, err := parse(parser, raw)
+	return command{name: name, run: func(ctx context.Context, of *Registry, raw []byte) (any, error) {
+		request, err := parse(of.parser, raw)
 		if err != nil {
 			return nil, err
 		}
-		return do(ctx, service, request)
+		return do(ctx, of.service, request)
 	}}
 }
 
@@ -73,12 +74,20 @@ func onHost[Q hosted, R any](
 	do func(contract.Commands, context.Context, Q) (R, error),
 ) command {
 	return define(name, parse, func(ctx context.Context, service contract.Commands, request Q) (R, error) {
-		if host := request.Host(); !host.IsLocal() {
+		if err := onlyLocal(request); err != nil {
 			var none R
-			return none, contract.Failed(contract.CodeSearchDisabled, nil, "there is no service to ask on %s", string(host))
+			return none, err
 		}
 		return do(service, ctx, request)
 	})
+}
+
+// onlyLocal is the error for a request to another host.
+func onlyLocal(request hosted) error {
+	if host := request.Host(); !host.IsLocal() {
+		return contract.Failed(contract.CodeSearchDisabled, nil, "there is no service to ask on %s", string(host))
+	}
+	return nil
 }
 
 // asQuick marks a command that answers from memory or from a small file, or that a
@@ -95,6 +104,21 @@ type Registry struct {
 	prefix  string
 	names   []string
 	byName  map[string]command
+
+	progress Progress
+}
+
+// Progress opens a stream of hits that go out under a client's token (a JSON
+// string or integer) ahead of the answer. ctx is the request's.
+type Progress func(ctx context.Context, token json.RawMessage) PartialResults
+
+// PartialResults is a stream of hits under way.
+type PartialResults interface {
+	// Send takes hits over without waiting. An error says that no more can be
+	// sent.
+	Send(hits []contract.EventHit) error
+	// Close waits until all hits are sent, or until the request's context ends.
+	Close() error
 }
 
 // New returns the commands of service under the prefix; "" means
@@ -113,7 +137,17 @@ func New(service contract.Commands, parser contract.Parser, prefix string) *Regi
 }
 
 // WithPrefix returns the same commands under another prefix.
-func (r *Registry) WithPrefix(prefix string) *Registry { return New(r.service, r.parser, prefix) }
+func (r *Registry) WithPrefix(prefix string) *Registry {
+	return New(r.service, r.parser, prefix).WithProgress(r.progress)
+}
+
+// WithProgress returns the same commands with a way to send partial results.
+// Without one a partialResultToken changes nothing.
+func (r *Registry) WithProgress(p Progress) *Registry {
+	with := *r
+	with.progress = p
+	return &with
+}
 
 // Names lists the full names, such as "sessionls.searchSessions", in the order of
 // the contract.
@@ -138,15 +172,24 @@ func (r *Registry) Run(ctx context.Context, name string, arguments []json.RawMes
 	if err != nil {
 		return nil, err
 	}
-	response, err := cmd.run(ctx, r.service, r.parser, request)
+	response, err := cmd.run(ctx, r, request)
 	if err != nil {
 		return nil, coded(ctx, name, err)
 	}
+	answer, err := Encode(response)
+	if err != nil {
+		return nil, contract.Internal(fmt.Errorf("writing the answer of %s: %w", name, err))
+	}
+	return answer, nil
+}
+
+// Encode gives the JSON of an answer, or of a part of one.
+func Encode(value any) (json.RawMessage, error) {
 	var out bytes.Buffer
 	encoder := json.NewEncoder(&out)
 	encoder.SetEscapeHTML(false) // half of all snippets are code
-	if err := encoder.Encode(response); err != nil {
-		return nil, contract.Internal(fmt.Errorf("writing the answer of %s: %w", name, err))
+	if err := encoder.Encode(value); err != nil {
+		return nil, err
 	}
 	return bytes.TrimSuffix(out.Bytes(), []byte("\n")), nil
 }

@@ -57,6 +57,19 @@ type Commands interface {
 	// the policy after the change.
 	SetPolicy(ctx context.Context, request SetPolicyRequest) (Policy, error)
 
+	// SearchEvents finds events by words, in one session or in all.
+	//
+	// By the index events are matched and ranked as searchSessions does it, one
+	// hit for each event; `not:` leaves out the events that hold a word. A scan
+	// reads the transcripts themselves for a literal text or a regular
+	// expression: the newest sessions first, in a session the oldest event
+	// first, as far as the limit. Its cursor is INVALID_CURSOR. With a
+	// partialResultToken the hits go out as they are found, all before the
+	// answer, which repeats none. The cursor of one session is bound to that
+	// session's content, that of all to the generation of the index. A limit of
+	// 0 or less, blank text and `types: []` give an empty answer at once.
+	SearchEvents(ctx context.Context, request SearchEventsRequest) (SearchEventsResponse, error)
+
 	// ListSessions lists session headers, newest first.
 	//
 	// All filters of searchSessions apply; of the events clause a session must
@@ -201,6 +214,11 @@ func Registry() []Command {
 			Name: "setPolicy", Method: "SetPolicy", LocalOnly: true,
 			Title:  "SetPolicy changes the user's consent and retention",
 			Invoke: bind(Parser.ParseSetPolicy, Commands.SetPolicy),
+		},
+		{
+			Name: "searchEvents", Method: "SearchEvents",
+			Title:  "SearchEvents finds events by words, in one session or in all",
+			Invoke: bind(Parser.ParseSearchEvents, Commands.SearchEvents),
 		},
 		{
 			Name: "listSessions", Method: "ListSessions",

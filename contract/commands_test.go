@@ -99,6 +99,7 @@ func TestInvoke(t *testing.T) {
 		"sessionls.clear":            {`{}`, `{"cleared":true,"identity":""}`},
 		"sessionls.getPolicy":        {`{}`, `{"enabled":null,"historyDays":1}`},
 		"sessionls.setPolicy":        {`{"enabled":true}`, `{"enabled":true,"historyDays":null}`},
+		"sessionls.searchEvents":     {`{"query":"x"}`, wire(t, contract.SearchEventsResponse{Total: contract.EventTotal{Events: 7}})},
 		"sessionls.listSessions":     {`{}`, wire(t, contract.ListSessionsResponse{Sessions: contract.List[contract.Header]{contract.Header{Title: "exact"}}})},
 		"sessionls.readSession":      {`{"sessionId":"s"}`, wire(t, contract.ReadSessionResponse{Session: contract.Header{Title: "exact"}})},
 		"sessionls.listEvents":       {`{"sessionId":"s"}`, wire(t, contract.EventPage{Session: contract.Header{Title: "exact"}})},

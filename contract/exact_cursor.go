@@ -68,15 +68,23 @@ func DecodeReadCursor(s string) (ReadCursor, error) {
 // the epochs of two sessions say nothing about each other: STALE_CURSOR.
 func CheckReadCursor(s string, now Fence, requestHash string) (ReadCursor, error) {
 	c, err := DecodeReadCursor(s)
-	switch {
-	case err != nil:
-		return ReadCursor{}, InvalidParams("cursor", "%s is no cursor of this service; leave it out for the first page", quote(s))
-	case c.RequestHash != requestHash:
-		return ReadCursor{}, InvalidParams("cursor", "the cursor belongs to another request; leave it out for the first page")
-	case c.Fence != now:
-		return ReadCursor{}, StaleCursorError()
+	if err := checkRead(s, err, c.RequestHash == requestHash, c.Fence == now); err != nil {
+		return ReadCursor{}, err
 	}
 	return c, nil
+}
+
+// checkRead is the fault of a cursor, nil if it has none.
+func checkRead(s string, malformed error, sameRequest, sameState bool) error {
+	switch {
+	case malformed != nil:
+		return InvalidParams("cursor", "%s is no cursor of this service; leave it out for the first page", quote(s))
+	case !sameRequest:
+		return InvalidParams("cursor", "the cursor belongs to another request; leave it out for the first page")
+	case !sameState:
+		return StaleCursorError()
+	}
+	return nil
 }
 
 // StaleCursorError says that what a cursor points into has changed.

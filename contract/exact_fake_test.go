@@ -51,3 +51,7 @@ func (s service) RenderTranscript(_ context.Context, _ contract.RenderTranscript
 func (s service) ResumePlan(_ context.Context, q contract.ResumePlanRequest) (contract.ResumePlanResponse, error) {
 	return contract.ResumePlanResponse{Agent: "pi", SessionID: q.SessionID, Argv: []string{"pi"}}, s.err
 }
+
+func (s service) SearchEvents(_ context.Context, _ contract.SearchEventsRequest) (contract.SearchEventsResponse, error) {
+	return contract.SearchEventsResponse{Total: contract.EventTotal{Events: 7}}, s.err
+}

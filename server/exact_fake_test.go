@@ -51,3 +51,10 @@ func (f *fakeService) RenderTranscript(_ context.Context, _ contract.RenderTrans
 func (f *fakeService) ResumePlan(_ context.Context, q contract.ResumePlanRequest) (contract.ResumePlanResponse, error) {
 	return contract.ResumePlanResponse{Agent: "pi", SessionID: q.SessionID, Argv: []string{"pi"}}, nil
 }
+
+func (f *fakeService) SearchEvents(ctx context.Context, q contract.SearchEventsRequest) (contract.SearchEventsResponse, error) {
+	if f.events != nil {
+		return f.events(ctx, q)
+	}
+	return contract.SearchEventsResponse{}, nil
+}

@@ -17,6 +17,7 @@ import (
 // fakeService is a Service whose answers a test sets.
 type fakeService struct {
 	search func(ctx context.Context, request contract.SearchSessionsRequest) (contract.SearchSessionsResponse, error)
+	events func(ctx context.Context, request contract.SearchEventsRequest) (contract.SearchEventsResponse, error)
 
 	mu          sync.Mutex
 	status      contract.Status

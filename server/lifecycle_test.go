@@ -19,7 +19,7 @@ const (
 
 func initializeResult(encoding, prefix string, documents bool) string {
 	var names []string
-	for _, n := range []string{"searchSessions", "searchStatus", "clear", "getPolicy", "setPolicy", "listSessions", "readSession", "listEvents", "filterEvents", "readEvent", "readSurface", "readTitles", "traceSession", "traceEvent", "renderTranscript", "resumePlan", "forgetSession"} {
+	for _, n := range []string{"searchSessions", "searchStatus", "clear", "getPolicy", "setPolicy", "searchEvents", "listSessions", "readSession", "listEvents", "filterEvents", "readEvent", "readSurface", "readTitles", "traceSession", "traceEvent", "renderTranscript", "resumePlan", "forgetSession"} {
 		names = append(names, fmt.Sprintf("%q", prefix+"."+n))
 	}
 	content := ""

@@ -121,6 +121,7 @@ func newServer(conn *rpc.Conn, opts Options) *server {
 		settingsChanged: make(chan struct{}, 1),
 		pullAgain:       make(chan struct{}, 1),
 	}
+	s.commands = s.commands.WithProgress(s.openPartial)
 	s.settings.Store(defaultSettings())
 	s.requests = map[string]requestFunc{
 		protocol.MethodInitialize:              s.initialize,

@@ -1,6 +1,7 @@
 package analysis
 
 import (
+	"strings"
 	"unicode"
 	"unicode/utf8"
 )
@@ -11,6 +12,9 @@ import (
 type Literal struct {
 	runes []rune
 	back  []int32 // by length of a partial match: the longest shorter one that it ends with
+	// starts are the bytes by which a character begins that may be the literal's
+	// first one.
+	starts [256]bool
 }
 
 // NewLiteral compiles s. White space around it does not count.
@@ -26,6 +30,7 @@ func NewLiteral(s string) *Literal {
 	if n := len(l.runes); n > 0 && l.runes[n-1] == ' ' {
 		l.runes = l.runes[:n-1]
 	}
+	l.begin()
 	l.back = make([]int32, len(l.runes)+1)
 	for n, i := int32(0), 1; i < len(l.runes); i++ {
 		for n > 0 && l.runes[i] != l.runes[n] {
@@ -42,12 +47,92 @@ func NewLiteral(s string) *Literal {
 // In reports whether the literal stands in text. It takes time linear in the text. An
 // empty literal stands nowhere.
 func (l *Literal) In(text string) bool {
+	_, in := l.first(text)
+	return in
+}
+
+// Find lists the places in text where the literal stands, without overlaps, at most limit of them.
+func (l *Literal) Find(text string, limit int) []Span {
+	var out []Span
 	if len(l.runes) == 0 {
-		return false
+		return nil
 	}
-	n := int32(0)
+	for from := 0; len(out) < limit; {
+		end, in := l.first(text[from:])
+		if !in {
+			break
+		}
+		end += from
+		out = append(out, Span{Start: l.startOf(text[from:end]) + from, End: end})
+		from = end
+	}
+	return out
+}
+
+// startOf is where the literal begins in a text that ends with it.
+func (l *Literal) startOf(text string) int {
+	at := len(text)
 	space := false
+	for n := len(l.runes); n > 0; {
+		start := at - 1
+		for start > 0 && at-start < utf8.UTFMax && !utf8.RuneStart(text[start]) {
+			start--
+		}
+		r, size := literalRune(text[start:])
+		if start+size != at { // invalid bytes are characters of their own
+			start = at - 1
+			r, _ = literalRune(text[start:])
+		}
+		at = start
+		if r == ' ' && space {
+			continue
+		}
+		space = r == ' '
+		n--
+	}
+	return at
+}
+
+// first is the end of the first place where the literal stands.
+func (l *Literal) first(text string) (end int, in bool) {
+	s := LiteralSearch{l: l}
+	if end = s.feed(text); end < 0 {
+		return 0, false
+	}
+	return end, true
+}
+
+// LiteralSearch looks for a literal in a text that comes in pieces, each of whole characters.
+type LiteralSearch struct {
+	l     *Literal
+	n     int32 // characters of the literal that the text so far ends with
+	space bool  // white space came last: more of it is no other
+}
+
+// Search begins a search.
+func (l *Literal) Search() *LiteralSearch { return &LiteralSearch{l: l} }
+
+// Feed takes the next piece and reports whether the literal ends in it.
+func (s *LiteralSearch) Feed(piece string) bool { return s.feed(piece) >= 0 }
+
+// feed is Feed that tells where the literal ends; -1 for nowhere.
+func (s *LiteralSearch) feed(text string) int {
+	l := s.l
+	if len(l.runes) == 0 {
+		return -1
+	}
+	n, space := s.n, s.space
 	for i := 0; i < len(text); {
+		if n == 0 {
+			// Nothing is begun: go on to where the literal can begin.
+			for i < len(text) && !l.starts[text[i]] {
+				i++
+			}
+			if i == len(text) {
+				break
+			}
+			space = false // the literal does not begin with one
+		}
 		r, size := literalRune(text[i:])
 		i += size
 		if r == ' ' && space {
@@ -61,11 +146,36 @@ func (l *Literal) In(text string) bool {
 			n++
 		}
 		if int(n) == len(l.runes) {
-			return true
+			s.n, s.space = 0, false
+			return i
 		}
 	}
-	return false
+	s.n, s.space = n, space
+	return -1
 }
+
+// begin fills in starts.
+func (l *Literal) begin() {
+	if len(l.runes) == 0 {
+		return
+	}
+	first := l.runes[0]
+	for c := range l.starts {
+		switch {
+		case c < utf8.RuneSelf:
+			r, _ := literalRune(string(rune(c)))
+			l.starts[c] = r == first
+		case first >= utf8.RuneSelf:
+			l.starts[c] = true
+		default:
+			l.starts[c] = strings.IndexByte(foldedStarts, byte(c)) >= 0
+		}
+	}
+}
+
+// foldedStarts are the first bytes of the characters beyond ASCII that fold to a
+// letter of it: of İ and ı, ſ, and the Kelvin sign.
+const foldedStarts = "\xc4\xc5\xe2"
 
 // literalRune decodes the first character of s and folds it: white space to a space, letters to one
 // case, invalid bytes to values of their own.

@@ -99,14 +99,23 @@ func newMatcher(f *contract.EventFilters) *matcher {
 
 func (m *matcher) passes(l *log, seq int) bool {
 	k, e := l.kind(seq), &l.events[seq]
-	if m.Types != nil && !slices.Contains(m.Types, k.typ) ||
-		m.Surfaces != nil && !slices.Contains(m.Surfaces, contract.Surface(l.surface(seq))) ||
-		m.Roles != nil && !slices.Contains(m.Roles, contract.Role(k.role)) ||
+	return m.surface(l.surface(seq)) && m.allows(k.typ, k.role, seq, e.time, k.tools)
+}
+
+// surface holds an event's surface against the clause.
+func (m *matcher) surface(s transcript.Surface) bool {
+	return m.Surfaces == nil || slices.Contains(m.Surfaces, contract.Surface(s))
+}
+
+// allows holds all but the surface of an event against the clause.
+func (m *matcher) allows(typ string, role transcript.Role, seq int, millis int64, tools []string) bool {
+	if m.Types != nil && !slices.Contains(m.Types, typ) ||
+		m.Roles != nil && !slices.Contains(m.Roles, contract.Role(role)) ||
 		m.Seq != nil && !m.Seq.Contains(int64(seq)) ||
-		m.Time != nil && (e.time == noTime || !m.Time.Contains(contract.Instant(e.time))) {
+		m.Time != nil && (millis == noTime || !m.Time.Contains(contract.Instant(millis))) {
 		return false
 	}
-	return m.Tools == nil || slices.ContainsFunc(k.tools, func(tool string) bool { return slices.Contains(m.tools, strings.ToLower(tool)) })
+	return m.Tools == nil || slices.ContainsFunc(tools, func(tool string) bool { return slices.Contains(m.tools, strings.ToLower(tool)) })
 }
 
 // resume is the position after which a walk goes on, -1 for its start.

@@ -152,6 +152,9 @@ func code(err error) string {
 // joined is an event's text: its parts, but not what is left of text that was
 // reduced, for searching only.
 func joined(parts []transcript.Part) string {
+	if len(parts) == 1 && parts[0].Kind != store.Words {
+		return parts[0].Text
+	}
 	var text strings.Builder
 	for _, p := range parts {
 		if p.Kind == store.Words {

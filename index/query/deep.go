@@ -14,6 +14,9 @@ func (s *search) passes(info store.RowInfo) bool {
 	if s.allowed != nil && !s.allowed[info.Session] {
 		return false
 	}
+	if s.events != nil && info.Kind.Head() {
+		return false // a title is no event
+	}
 	for _, roles := range s.cond.events.roles {
 		if !slices.Contains(roles, contract.Role(info.Role)) {
 			return false

@@ -116,6 +116,10 @@ type search struct {
 	// allowed are the sessions that pass the filters, nil for all.
 	allowed map[int64]bool
 	marks   store.Expr
+	// rows bounds the rows that may answer, nil for all.
+	rows *rowRange
+	// events is set when events are looked for, not sessions.
+	events *eventSearch
 
 	matching  *matching // nil before there is one
 	ranked    []ranked
@@ -166,6 +170,9 @@ func (s *search) run(agents []string) error {
 	s.step("filter", &started)
 	if len(s.plan.units) == 0 {
 		s.route = contract.RouteOperators
+		if s.events != nil {
+			return s.listEvents()
+		}
 		return s.listNewest()
 	}
 	if s.allowed != nil && len(s.allowed) == 0 {
@@ -191,11 +198,17 @@ func (s *search) restrict() error {
 		}
 		s.allowed = ids
 	}
+	if s.events != nil {
+		s.confine()
+	}
 	if err := s.restrictMarks(); err != nil {
 		return err
 	}
 	if len(s.plan.not) == 0 {
 		return nil
+	}
+	if s.events != nil {
+		return s.excludeEvents()
 	}
 	excluded := map[int64]bool{}
 	for i := range s.plan.not {
@@ -262,6 +275,9 @@ func (s *search) marked(e store.Expr) store.Expr {
 	return store.All(e, s.marks)
 }
 
+// rowRange is the rows [first, end).
+type rowRange struct{ first, end int64 }
+
 // pages reads the rows of an expression, newest first: those of allowed sessions
 // that are not below from, up to a budget. more reports that the budget was met before the end.
 func (s *search) pages(in store.Stream, e store.Expr, from int64, budget int) (rows []int64, more bool, err error) {
@@ -269,6 +285,9 @@ func (s *search) pages(in store.Stream, e store.Expr, from int64, budget int) (r
 		return nil, false, nil
 	}
 	before := int64(math.MaxInt64)
+	if s.rows != nil {
+		from, before = max(from, s.rows.first), s.rows.end
+	}
 	for {
 		n := listPage
 		if budget < listPage {

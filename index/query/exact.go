@@ -18,12 +18,7 @@ const exactBonus = 0.5
 // for character; the index knows terms alone, for which "Foo.Bar" and foo bar
 // are the same.
 func (s *search) exactFirst() error {
-	var quoted []*unit
-	for i := range s.plan.units {
-		if u := &s.plan.units[i]; u.quoted && u.literal != nil {
-			quoted = append(quoted, u)
-		}
-	}
+	quoted := s.quoted()
 	if len(quoted) == 0 {
 		return nil
 	}
@@ -52,6 +47,17 @@ func (s *search) exactFirst() error {
 	}
 	slices.SortFunc(s.ranked, bestFirst)
 	return nil
+}
+
+// quoted are the phrases of the query that were quoted.
+func (s *search) quoted() []*unit {
+	var quoted []*unit
+	for i := range s.plan.units {
+		if u := &s.plan.units[i]; u.quoted && u.literal != nil {
+			quoted = append(quoted, u)
+		}
+	}
+	return quoted
 }
 
 // exactRows is how many of a session's best rows are looked at.

@@ -49,7 +49,7 @@ type scored struct {
 func newMatching(s *search, lists []posting) *matching {
 	m := &matching{s: s, r: &s.ranking, idf: make([]float64, len(s.plan.units)), rarity: make([]float64, len(s.plan.units)),
 		counts: make([]rowCount, len(s.plan.units)), lengths: s.snap.Spans.Lengths(), sessions: map[int64]*found{}}
-	rows := float64(s.snap.Spans.Rows())
+	rows := float64(s.rowCount())
 	df := make([]float64, len(m.idf))
 	for _, p := range lists {
 		if p.unit == phraseUnit {
@@ -125,10 +125,53 @@ func (m *matching) collect(lists []posting) error {
 	return nil
 }
 
+// rowCount is how many rows there are among which a word is rare or common.
+func (s *search) rowCount() int64 {
+	if s.events != nil && s.rows != nil {
+		return s.events.of.rows
+	}
+	return s.snap.Spans.Rows()
+}
+
+// add counts a row in: into its session, or as an event.
 func (m *matching) add(row int64, info store.RowInfo, entries []uint64, lists []posting, have []hits) {
+	s, norm := m.hold(row, info, entries, lists, have)
+	if m.s.events != nil {
+		m.addEvent(s, info, norm, have)
+		return
+	}
+	f := m.sessions[info.Session]
+	if f == nil {
+		f = &found{id: info.Session, units: make([]hits, len(m.idf))}
+		m.sessions[info.Session] = f
+		m.order = append(m.order, info.Session)
+	}
+	for i := range have {
+		h := have[i]
+		if h.exact+h.loose == 0 {
+			continue
+		}
+		t := &f.units[i]
+		t.exact += h.exact
+		t.loose += h.loose
+		t.weight = max(t.weight, h.weight)
+	}
+	if !m.sum(&s, norm, have) {
+		return
+	}
+	f.count++
+	f.keep(s)
+	if m.need > 1 {
+		f.keepTurn(row, info, have)
+	}
+}
+
+// hold finds what a row holds of each unit. norm is BM25's factor for its
+// length.
+func (m *matching) hold(row int64, info store.RowInfo, entries []uint64, lists []posting, have []hits) (s scored, norm float64) {
 	clear(have)
-	s := scored{row: row, head: info.Kind.Head()}
-	norm := (m.r.RowK + 1) / (1 + m.r.RowK*(1-m.r.RowB+m.r.RowB*info.Terms/m.r.RowTerms))
+	s = scored{row: row, head: info.Kind.Head()}
+	norm = (m.r.RowK + 1) / (1 + m.r.RowK*(1-m.r.RowB+m.r.RowB*info.Terms/m.r.RowTerms))
 	for _, x := range entries {
 		p := &lists[x&0xfff]
 		if p.unit == phraseUnit {
@@ -152,23 +195,12 @@ func (m *matching) add(row int64, info store.RowInfo, entries []uint64, lists []
 		}
 		h.weight = max(h.weight, w*norm)
 	}
-	f := m.sessions[info.Session]
-	if f == nil {
-		f = &found{id: info.Session, units: make([]hits, len(m.idf))}
-		m.sessions[info.Session] = f
-		m.order = append(m.order, info.Session)
-	}
+	return s, norm
+}
+
+// sum gives a row its score for what it holds; false if that is nothing.
+func (m *matching) sum(s *scored, norm float64, have []hits) bool {
 	any := false
-	for i := range have {
-		h := have[i]
-		if h.exact+h.loose == 0 {
-			continue
-		}
-		t := &f.units[i]
-		t.exact += h.exact
-		t.loose += h.loose
-		t.weight = max(t.weight, h.weight)
-	}
 	for _, i := range m.s.plan.words {
 		u := &m.s.plan.units[i]
 		h := have[i]
@@ -186,14 +218,7 @@ func (m *matching) add(row int64, info store.RowInfo, entries []uint64, lists []
 	if s.phrase {
 		s.score += m.r.Phrase * m.total * norm
 	}
-	if !any && !s.phrase {
-		return
-	}
-	f.count++
-	f.keep(s)
-	if m.need > 1 {
-		f.keepTurn(row, info, have)
-	}
+	return any || s.phrase
 }
 
 // pieceShare is how much of a long unspaced word its pieces in have make up: 0

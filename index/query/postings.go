@@ -43,6 +43,9 @@ func (s *search) match() error {
 	if err := m.collect(lists); err != nil {
 		return err
 	}
+	if s.events != nil {
+		return m.rankEvents()
+	}
 	if err := m.completeSessions(lists); err != nil {
 		return err
 	}
@@ -54,8 +57,8 @@ func (s *search) match() error {
 }
 
 // exact reports whether the answer is to be whole whatever it costs
-// (contract.md §4).
-func (s *search) exact() bool { return s.req.Filters.Sort == contract.SortNewest }
+// (contract.md §4), as is one about the events of one session.
+func (s *search) exact() bool { return s.req.Filters.Sort == contract.SortNewest || s.rows != nil }
 
 func (s *search) budget(st store.Stream, quoted bool) int {
 	switch {

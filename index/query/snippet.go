@@ -164,15 +164,6 @@ func (s *search) evidence(sess *store.Session, r *ranked, c *snippets) (*contrac
 	if err != nil {
 		return nil, fmt.Errorf("read the evidence of %s: %w", sess.SID, err)
 	}
-	var texts []searched
-	for _, p := range e.Parts {
-		if s.req.Scope == contract.ScopeConversation && p.Kind != transcript.Prose {
-			continue
-		}
-		if text := store.Chunk(p.Text, chunk); text != "" {
-			texts = append(texts, searched{text: text, prose: p.Kind == transcript.Prose})
-		}
-	}
 	ev := &contract.Evidence{Role: contract.Role(e.Role), Type: e.Type, Surface: contract.Surface(e.Surface)}
 	seq := int64(e.Seq)
 	ev.Seq = &seq
@@ -183,8 +174,22 @@ func (s *search) evidence(sess *store.Session, r *ranked, c *snippets) (*contrac
 		t := contract.InstantOf(e.Time)
 		ev.Timestamp = &t
 	}
-	s.cut(ev, c.find(texts))
+	s.cut(ev, c.find(s.texts(e, chunk)))
 	return ev, nil
+}
+
+// texts are what is shown of one of an event's rows.
+func (s *search) texts(e *store.Stored, chunk int) []searched {
+	var texts []searched
+	for _, p := range e.Parts {
+		if s.req.Scope == contract.ScopeConversation && p.Kind != transcript.Prose {
+			continue
+		}
+		if text := store.Chunk(p.Text, chunk); text != "" {
+			texts = append(texts, searched{text: text, prose: p.Kind == transcript.Prose})
+		}
+	}
+	return texts
 }
 
 // headEvidence is the evidence of a match in title, branch or project.

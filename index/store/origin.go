@@ -31,6 +31,43 @@ func (s *Snapshot) Origin(ctx context.Context, of *Session) (Origin, error) {
 	return list[0], nil
 }
 
+// Placed is a session and the source that it was read from, by their row ids.
+type Placed struct{ Session, Source int64 }
+
+// Newest lists the sessions among ids (nil: all), the last updated first, in
+// the order of Page by update.
+func (s *Snapshot) Newest(ctx context.Context, ids map[int64]bool) ([]Placed, error) {
+	rows, err := s.tx.QueryContext(ctx, `SELECT id, source FROM session ORDER BY updated IS NULL, updated DESC, agent, sid`)
+	if err != nil {
+		return nil, fmt.Errorf("list sessions: %w", err)
+	}
+	defer rows.Close()
+	var out []Placed
+	for rows.Next() {
+		var p Placed
+		if err := rows.Scan(&p.Session, &p.Source); err != nil {
+			return nil, fmt.Errorf("list sessions: %w", err)
+		}
+		if ids == nil || ids[p.Session] {
+			out = append(out, p)
+		}
+	}
+	if err := rows.Err(); err != nil {
+		return nil, fmt.Errorf("list sessions: %w", err)
+	}
+	return out, nil
+}
+
+// Owned reports whether what a session inherited is indexed as its own text,
+// because the session that it has it from is not in the index.
+func (s *Snapshot) Owned(ctx context.Context, of *Session) (bool, error) {
+	if of.InheritedCount == 0 || of.ParentID == "" {
+		return false, nil
+	}
+	parent, err := s.Exactly(ctx, of.Agent, of.ParentID)
+	return parent == nil, err
+}
+
 // ErrNoOrigin says that the source of a session is not known.
 var ErrNoOrigin = errors.New("the session's source is not known")
 

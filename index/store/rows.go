@@ -56,6 +56,9 @@ func (s *Sink) index(w *sessionWriter, e *transcript.Event, parts []transcript.P
 				s.analyse(&r, kindOf(e.Role, p.Kind), p.Kind == Words, shares[i][k])
 			}
 		}
+		if k > 0 {
+			r.kind |= kindMore
+		}
 		row, err := s.insert(w, &r, marks, roleCode(e.Role))
 		if err != nil {
 			return out, err
@@ -124,6 +127,7 @@ const (
 	kindTool      = 1 << 2
 	kindHead      = 1 << 3
 	kindRoleShift = 4
+	kindMore      = 1 << 7 // not the first row of its event
 )
 
 // kindOf is the kind of text a part of an event is.
@@ -161,7 +165,7 @@ func (s *Sink) insert(w *sessionWriter, r *ftsRow, marks string, role byte) (int
 		w.spanFrom = row
 	}
 	w.info = append(w.info, r.kind|role<<kindRoleShift, lengthCode(r.terms))
-	if r.kind&^kindTool != 0 {
+	if r.kind&(kindUser|kindAssistant|kindHead) != 0 {
 		if err := s.t.later(`INSERT INTO talk(rowid, terms) VALUES(?,?)`, row, s.talk.text(marks)); err != nil {
 			return 0, err
 		}

@@ -223,6 +223,9 @@ type Session struct {
 	surfaces surfaces
 }
 
+// SurfaceOf is the surface of an event of the session, by its position.
+func (s *Session) SurfaceOf(seq int) transcript.Surface { return s.surfaces.at(seq) }
+
 const sessionColumns = `id, agent, sid, path, presence, epoch, grown, events, title, title_source, cwd, branch, model, models, repo_url, created, updated, messages,
  relation, parent, parent_event, evidence, inherited, inherited_known, depth, automated, entrypoint, format, warnings, surfaces`
 

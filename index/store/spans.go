@@ -69,6 +69,10 @@ func (k RowKind) Assistant() bool { return k&kindAssistant != 0 }
 func (k RowKind) Tool() bool      { return k&kindTool != 0 }
 func (k RowKind) Head() bool      { return k&kindHead != 0 }
 
+// More reports that the row goes on with the event of the row before: it is not
+// the first of its event's rows.
+func (k RowKind) More() bool { return k&kindMore != 0 }
+
 var lengths = func() (t [256]float64) {
 	for i := range t {
 		t[i] = math.Exp2(float64(i)/8) - 1
@@ -95,10 +99,10 @@ func (s *Spans) At(row int64) (RowInfo, bool) {
 func (s *Spans) row(span, k int) RowInfo {
 	kind := s.info[span][2*k]
 	role := transcript.RoleUnknown
-	if c := int(kind >> kindRoleShift); c < len(roles) {
+	if c := int(kind &^ kindMore >> kindRoleShift); c < len(roles) {
 		role = roles[c]
 	}
-	return RowInfo{Session: s.session[span], Kind: RowKind(kind & 0x0f), Role: role, Terms: lengths[s.info[span][2*k+1]]}
+	return RowInfo{Session: s.session[span], Kind: RowKind(kind & (0x0f | kindMore)), Role: role, Terms: lengths[s.info[span][2*k+1]]}
 }
 
 // Of calls f with the row ranges [first, end) of a session.

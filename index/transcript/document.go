@@ -52,7 +52,7 @@ func ReadDocument(ctx context.Context, r io.Reader, lists, skip []string,
 			return 0, fmt.Errorf("read document: %q where a member name belongs", c)
 		}
 		d.back()
-		k, err := d.value()
+		k, err := d.value(ctx)
 		if err != nil {
 			return 0, torn(err)
 		}
@@ -77,7 +77,7 @@ func ReadDocument(ctx context.Context, r io.Reader, lists, skip []string,
 			continue
 		}
 		skipped := slices.Contains(skip, key)
-		v, err := d.value()
+		v, err := d.value(ctx)
 		if err != nil {
 			return 0, torn(err)
 		}
@@ -123,12 +123,15 @@ func (d *document) next() (byte, error) {
 func (d *document) back() { _ = d.r.UnreadByte() }
 
 // value reads one whole value.
-func (d *document) value() (jsonv.Value, error) {
+func (d *document) value(ctx context.Context) (jsonv.Value, error) {
 	if cap(d.buf) > 2*wholeLine {
 		d.buf = nil
 	}
 	s := jsonv.NewShrinker(d.lim, false, d.buf)
 	for {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
 		if _, err := d.r.Peek(1); err != nil {
 			return nil, err
 		}
@@ -170,7 +173,7 @@ func (d *document) list(ctx context.Context, key string, elem func(string, int, 
 			return fmt.Errorf("read document: %q inside the list %s", c, key)
 		}
 		d.back()
-		v, err := d.value()
+		v, err := d.value(ctx)
 		if err != nil {
 			return err
 		}

@@ -115,7 +115,7 @@ func (l *Lines) Next(ctx context.Context) (Record, error) {
 		if err := ctx.Err(); err != nil {
 			return Record{}, err
 		}
-		raw, n, cut, nl, err := l.line()
+		raw, n, cut, nl, err := l.line(ctx)
 		if err != nil {
 			return Record{}, err
 		}
@@ -154,7 +154,7 @@ func (l *Lines) Next(ctx context.Context) (Record, error) {
 
 // line returns the next line, its length on disk, the bytes cut from it and
 // whether it ended in a newline. io.EOF only when nothing was left.
-func (l *Lines) line() (raw []byte, n, cut int64, nl bool, err error) {
+func (l *Lines) line(ctx context.Context) (raw []byte, n, cut int64, nl bool, err error) {
 	l.buf = l.buf[:0]
 	if cap(l.buf) > 2*wholeLine {
 		l.buf = nil // a giant line must not keep its memory
@@ -178,16 +178,20 @@ func (l *Lines) line() (raw []byte, n, cut int64, nl bool, err error) {
 		}
 		l.buf = append(l.buf, chunk...)
 		if len(l.buf) > wholeLine {
-			return l.longLine(n)
+			return l.longLine(ctx, n)
 		}
 	}
 }
 
-func (l *Lines) longLine(n int64) (raw []byte, total, cut int64, nl bool, err error) {
+// longLine reads the rest of a line of any length, n bytes of which are read.
+func (l *Lines) longLine(ctx context.Context, n int64) (raw []byte, total, cut int64, nl bool, err error) {
 	s := jsonv.NewShrinker(l.lim, true, nil)
 	_, nl = s.Feed(l.buf)
 	l.buf = nil
 	for !nl {
+		if err := ctx.Err(); err != nil {
+			return nil, n, 0, false, err
+		}
 		chunk, err := l.r.ReadSlice('\n')
 		n += int64(len(chunk))
 		_, nl = s.Feed(chunk)
