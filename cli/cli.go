@@ -86,7 +86,9 @@ type app struct {
 	asJSON bool   // --json
 	// noPager is --no-pager.
 	noPager bool
-	screen  *screen
+	// later prints the answer once the service is closed; nil when it was printed.
+	later  func()
+	screen *screen
 }
 
 // checkedWriter remembers the first error, so that not every line printed has to be
@@ -233,6 +235,9 @@ func (a *app) withService(ctx context.Context, do func(Service) error) (err erro
 	defer func() {
 		if closing := service.Close(); closing != nil && err == nil {
 			err = failed(closing, "closing the index")
+		}
+		if showing := a.showLater(); showing != nil && err == nil {
+			err = showing
 		}
 	}()
 	return do(service)

@@ -13,8 +13,8 @@ func (a *app) completionCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "completion SHELL",
 		Short: "Print a completion script for bash, zsh, fish or powershell",
-		Long: `Print a completion script. It completes commands, flags, agents, and the operators
-of a query.`,
+		Long: `Print a completion script. It completes commands, flags, agents, the operators of
+a query, and sessions by their ids.`,
 		Example: `  source <(sessionls completion bash)       # in ~/.bashrc
   sessionls completion zsh > "${fpath[1]}/_sessionls"
   sessionls completion fish > ~/.config/fish/completions/sessionls.fish`,

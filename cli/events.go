@@ -146,9 +146,7 @@ func (a *app) events(ctx context.Context, service Service, request map[string]an
 		if err != nil {
 			return err
 		}
-		if err := a.paged(func() { a.screen.eventTable(page, texts, f) }); err != nil {
-			return err
-		}
+		a.paged(func() { a.screen.eventTable(page, texts, f) })
 	}
 	if len(page.Events) == 0 {
 		return silent(ExitNoMatch)

@@ -65,7 +65,8 @@ func (a *app) exportCommand() *cobra.Command {
 
 // exported is what came of an export.
 type exported struct {
-	// events were written; cut of them were too large to be written whole.
+	// events were written. Of JSON, cut is how many of them were too large to be
+	// written whole; of Markdown, how many pages have such a text.
 	events, cut int64
 }
 
@@ -111,8 +112,11 @@ func (a *app) export(ctx context.Context, service Service, request map[string]an
 		}
 		a.screen.note("%s written to %s", count(got.events, "event", "events"), cleanLine(f.output))
 	}
-	if got.cut > 0 {
-		a.screen.note("%s too long to be written whole; each says so where it stands", count(got.cut, "text or record was", "texts or records were"))
+	switch {
+	case got.cut > 0 && f.format == formatJSON:
+		a.screen.note("%s too large to be written whole, and says so", count(got.cut, "event is", "events are"))
+	case got.cut > 0:
+		a.screen.note("some text was too long to be written whole; it says so where it is cut")
 	}
 	return nil
 }

@@ -94,7 +94,7 @@ func flagOf(field string) string {
 // explain makes a fault of any error.
 func explain(ctx context.Context, err error) *fault {
 	if ctx.Err() != nil && !errors.As(err, new(*fault)) {
-		return &fault{code: ExitInterrupted, what: "interrupted", hint: "what was indexed so far is kept; the next run goes on from there", cause: err}
+		return &fault{code: ExitInterrupted, what: "interrupted", cause: err}
 	}
 	var own *fault
 	if errors.As(err, &own) {

@@ -87,6 +87,9 @@ func (a *app) reconcile(ctx context.Context, service Service, full bool, what st
 	show, done := a.progress(what)
 	err := service.Reconcile(ctx, full, show)
 	done()
+	if err != nil && ctx.Err() != nil {
+		return &fault{code: ExitInterrupted, what: "interrupted", hint: "what was indexed so far is kept; the next run goes on from there", cause: err}
+	}
 	return err
 }
 

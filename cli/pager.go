@@ -16,9 +16,18 @@ func (a *app) pagerFlag(cmd *cobra.Command) *cobra.Command {
 	return cmd
 }
 
-// paged lets show print through the user's pager if the answer goes to a terminal.
-// What the pager is given is clean: it needs to pass colours only.
-func (a *app) paged(show func()) error {
+// paged lets show print through the user's pager, if the answer goes to a terminal.
+// It is called when the service is closed: somebody may read for hours.
+func (a *app) paged(show func()) { a.later = show }
+
+// showLater prints what was left for later. What the pager is given is clean: it needs
+// to pass colours only.
+func (a *app) showLater() error {
+	show := a.later
+	if show == nil {
+		return nil
+	}
+	a.later = nil
 	pager := a.pager()
 	if pager == nil {
 		show()

@@ -431,6 +431,19 @@ func FuzzVisibleJSON(f *testing.F) {
 	})
 }
 
+// TestTreesFitTheTerminal: however deep a family is, its lines are not broken.
+func TestTreesFitTheTerminal(t *testing.T) {
+	for _, scenario := range []string{"ok", "deep", "alone"} {
+		for columns, width := range map[string]int{"72": 72, "80": 80, "112": 112} {
+			for line := range strings.SplitSeq(look(scenario, columns, "trace", "3b0f7c52").out, "\n") {
+				if w := textWidth(line); w > width {
+					t.Errorf("%s: %d columns of %d: %q", scenario, w, width, line)
+				}
+			}
+		}
+	}
+}
+
 func TestRanges(t *testing.T) {
 	for _, tc := range []struct {
 		seqs []int64

@@ -78,7 +78,8 @@ func (a *app) show(ctx context.Context, service Service, argument string, around
 		page.Events = append(shown.Events, page.Events...)
 		shown, next = page, page.NextSeq
 	}
-	return a.paged(func() { a.screen.transcript(shown, -1, f.full) })
+	a.paged(func() { a.screen.transcript(shown, -1, f.full) })
+	return nil
 }
 
 // showAround shows an event and its neighbours.
@@ -94,9 +95,10 @@ func (a *app) showAround(ctx context.Context, service Service, request map[strin
 		a.print(raw)
 		return nil
 	}
-	return a.paged(func() {
+	a.paged(func() {
 		a.screen.transcript(contract.ReadSessionResponse{Session: window.Session, Events: window.Events}, f.around, f.full)
 	})
+	return nil
 }
 
 // parentMeant resolves a beginning that names one session and its own sub-agents, whose

@@ -44,13 +44,14 @@ func (a *app) traceSession(ctx context.Context, service Service, request map[str
 		a.print(raw)
 		return nil
 	}
-	return a.paged(func() {
+	a.paged(func() {
 		if a.screen.pretty {
 			a.screen.family(family)
 		} else {
 			a.screen.familyRows(family)
 		}
 	})
+	return nil
 }
 
 // familyRows prints a line for each session, the eldest first: depth (0 is the one
@@ -81,15 +82,18 @@ func (s *screen) familyRows(f contract.TraceSessionResponse) {
 
 // What a tree shows at most. What is cut is counted.
 const (
-	eldestShown   = 3  // ancestors from the root on
-	nearestShown  = 8  // ancestors up to the session
-	levelsShown   = 10 // levels below the session
+	eldestShown   = 2  // ancestors from the root on
 	siblingsShown = 20 // children of one session
 )
+
+// levels is how many levels a tree shows on either side of the session: each takes
+// three columns, and half of the line is for the sessions themselves.
+func (s *screen) levels() int { return max(s.width/2/3/2, 2) }
 
 // family prints the tree: ancestors above the session, descendants below.
 func (s *screen) family(f contract.TraceSessionResponse) {
 	t := tree{screen: s, id: f.Target.SessionID}
+	nearest := max(s.levels()-eldestShown-1, 1)
 	depth := 0
 	up := func(h contract.Header) {
 		t.node(stem(depth), h, "")
@@ -101,7 +105,7 @@ func (s *screen) family(f contract.TraceSessionResponse) {
 		s.line(span{"? " + cleanLine(*f.UnresolvedParentID), warn}, span{"  not among the sessions known here", dim})
 		depth++
 	}
-	if cut := len(ancestors) - eldestShown - nearestShown; cut > 1 {
+	if cut := len(ancestors) - eldestShown - nearest; cut > 1 {
 		for _, h := range ancestors[:eldestShown] {
 			up(h)
 		}
@@ -160,9 +164,9 @@ type tree struct {
 
 // node prints a session on one line. parent is the id it stands below.
 func (t *tree) node(branch string, h contract.Header, parent string) {
-	id := cleanLine(shortID(h.SessionID))
+	id := truncate(cleanLine(shortID(h.SessionID)), 48)
 	if rest, ok := strings.CutPrefix(h.SessionID, parent+"#"); ok && parent != "" {
-		id = "…#" + cleanLine(rest)
+		id = "…#" + truncate(cleanLine(rest), 46)
 	}
 	facts := []string{}
 	if h.Relation != contract.RelationRoot {
@@ -179,7 +183,7 @@ func (t *tree) node(branch string, h contract.Header, parent string) {
 	if h.SessionID == t.id {
 		look, mark = bold, span{"● ", marked}
 	}
-	room := max(t.width-textWidth(branch)-textWidth(mark.text)-textWidth(about)-2, 16)
+	room := max(t.width-textWidth(branch)-textWidth(mark.text)-textWidth(about)-2, 10)
 	t.line(span{branch, dim}, mark, span{truncate(cleanLine(h.Title), room), look}, span{"  " + about, dim})
 }
 
@@ -200,7 +204,7 @@ func (t *tree) below(margin, parent string, nodes []contract.LineageNode, level 
 	if len(nodes) == 0 {
 		return
 	}
-	if level > levelsShown {
+	if level > t.levels() {
 		t.line(span{margin + "└─ … " + count(sizeOf(nodes), "more session", "more sessions") + " below", dim})
 		return
 	}
@@ -260,7 +264,8 @@ func (a *app) traceEvent(ctx context.Context, service Service, request map[strin
 	if _, err := a.ask(ctx, service, "readEvent", request, &target); err == nil {
 		trace.Target.Text = target.Target.Text
 	}
-	return a.paged(func() { a.screen.trace(trace) })
+	a.paged(func() { a.screen.trace(trace) })
+	return nil
 }
 
 // links are what an event has to do with others, in the order in which they are told.
