@@ -87,8 +87,8 @@ const (
 )
 
 // levels is how many levels a tree shows on either side of the session: each takes
-// three columns, and half of the line is for the sessions themselves.
-func (s *screen) levels() int { return max(s.width/2/3/2, 2) }
+// three columns, and more than half of the line is for the sessions themselves.
+func (s *screen) levels() int { return max(s.width/14, 2) }
 
 // family prints the tree: ancestors above the session, descendants below.
 func (s *screen) family(f contract.TraceSessionResponse) {
