@@ -16,6 +16,8 @@ local M = {}
 local patience = 3000
 --- How often a visible transcript is asked for what is new, in milliseconds.
 local refresh_interval = 1000
+--- How many events are stops of ]s and [s, the best ones.
+local most_hits = 200
 --- No buffer becomes longer than this.
 local most_lines = 300000
 
@@ -110,9 +112,9 @@ local function mark_hits(bufnr, document, found)
       if not here[1] then
         local winid = vim.fn.win_findbuf(bufnr)[1]
         matches.note(bufnr, span.first, hit, winid and vim.api.nvim_win_get_width(winid) or 80)
-        here = { { span.first, 0, 0 } }
       end
-      vim.list_extend(hits, here)
+      -- One stop in each event: the words of a query may be all over it.
+      hits[#hits + 1] = here[1] or { span.first, 0, 0 }
     end
   end
   table.sort(hits, function(a, b)
@@ -134,7 +136,7 @@ local function find_hits(bufnr, document)
     agent = session.agent,
     executionHost = session.executionHostId,
     query = query,
-    limit = 1000,
+    limit = most_hits,
   }, function(err, answer)
     if documents[bufnr] == document then
       mark_hits(bufnr, document, not err and answer and answer.hits or nil)

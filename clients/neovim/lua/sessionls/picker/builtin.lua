@@ -83,7 +83,7 @@ local plain_window = {
 function Builtin:draw()
   local opts = config.get().picker_options
   self.place = layout.compute(vim.o.columns, vim.o.lines - vim.o.cmdheight, opts)
-  local title = ' ' .. self.source.title .. ' '
+  local title = ' ' .. text.fit(self.source.title, self.place.prompt.width - 4) .. ' '
   local function put(name, rectangle, extra)
     local win_config = vim.tbl_extend('force', rectangle, { relative = 'editor', style = 'minimal' }, extra)
     local winid = self.wins[name]
