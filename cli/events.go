@@ -34,7 +34,7 @@ func (a *app) eventsCommand() *cobra.Command {
 	flags.StringVarP(&f.text, "text", "t", "", "only events with this text, literally; case and white space do not matter")
 	flags.StringSliceVar(&f.types, "type", nil, "only these kinds of events, such as tool/call")
 	flags.StringSliceVar(&f.roles, "role", nil, "only these: user, assistant, tool, system, unknown")
-	flags.StringSliceVar(&f.tools, "tool", nil, "only calls of these tools")
+	flags.StringSliceVar(&f.tools, "tool", nil, "only calls of these tools, and their output")
 	flags.StringSliceVar(&f.surfaces, "surface", nil, "only these: current (the model still sees it), shadowed, log-only")
 	flags.Int64Var(&f.from, "from", 0, "not before the event with this number")
 	flags.Int64Var(&f.to, "to", 0, "not after the event with this number")
@@ -154,16 +154,17 @@ func (a *app) events(ctx context.Context, service Service, request map[string]an
 	return nil
 }
 
-// firstLines are the beginnings of an event's text, each one line.
+// firstLines are what is shown of an event's text, each one line.
 type firstLines struct{ tool, text string }
 
 // texts finds what to show of each event's text.
 func (a *app) texts(ctx context.Context, service Service, request map[string]any, events []contract.EventRecord) (map[int64]firstLines, error) {
 	texts := make(map[int64]firstLines, len(events))
+	wanted, _ := request["text"].(string)
 	keep := func(list []contract.EventRecord) {
 		for _, e := range list {
 			if e.Text != nil {
-				texts[e.Seq] = beginning(e)
+				texts[e.Seq] = beginning(e, wanted)
 			}
 		}
 	}
@@ -198,9 +199,9 @@ func (a *app) texts(ctx context.Context, service Service, request map[string]any
 // maxBeginning is how much of a text is looked at for its first lines, in bytes.
 const maxBeginning = 4 << 10
 
-// beginning takes an event's text apart. The text of a call begins with a line that
-// is the tool's name.
-func beginning(e contract.EventRecord) firstLines {
+// beginning takes an event's text apart: its first line, or the one with the text
+// that is wanted. The text of a call begins with a line that is the tool's name.
+func beginning(e contract.EventRecord, wanted string) firstLines {
 	var out firstLines
 	head := *e.Text
 	if len(head) > maxBeginning {
@@ -215,7 +216,38 @@ func beginning(e contract.EventRecord) firstLines {
 	if len(lines) > 0 {
 		out.text = cleanLine(lines[0])
 	}
+	if wanted != "" {
+		if line, found := lineWith(*e.Text, wanted); found {
+			out.text = line
+		}
+	}
 	return out
+}
+
+// matchAt is the column at which a match in a long line is shown.
+const matchAt = 20
+
+// lineWith finds the first line of a text that has another text, and cuts its
+// beginning so that the match is in sight. That it reaches over the end of a line, or
+// differs in more than the case of letters, is not seen here.
+func lineWith(s, wanted string) (line string, found bool) {
+	wanted = strings.ToLower(cleanLine(wanted))
+	for part := range strings.SplitSeq(s, "\n") {
+		line := cleanLine(part)
+		lower := strings.ToLower(line)
+		at := strings.Index(lower, wanted)
+		if at < 0 {
+			continue
+		}
+		if at > 2*matchAt && len(lower) == len(line) {
+			line = "…" + strings.ToValidUTF8(line[at-matchAt:], "")
+		}
+		if len(line) > maxBeginning {
+			line = strings.ToValidUTF8(line[:maxBeginning], "") + "…"
+		}
+		return line, true
+	}
+	return "", false
 }
 
 // eventTable prints a page of events: aligned for people, a line of columns with tabs

@@ -185,6 +185,11 @@ func (f *fake) Reconcile(ctx context.Context, _ bool, progress func(contract.Pro
 
 func (f *fake) Resolve(_ context.Context, name contract.SessionName) (contract.Header, error) {
 	switch name.SessionID {
+	case "new-session":
+		if f.status.LastReconcileAt != nil && *f.status.LastReconcileAt == fixedNow.UnixMilli() {
+			return fixedTranscript().Session, nil
+		}
+		fallthrough
 	case "unknown-id":
 		return contract.Header{}, contract.Failed(contract.CodeSessionNotFound, nil, "no session %q", name.SessionID)
 	case "ambiguous":

@@ -3,6 +3,7 @@ package cli
 import (
 	"bufio"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -88,6 +89,14 @@ func (a *app) named(ctx context.Context, service Service, argument string) (cont
 		return contract.SessionName{}, contract.Header{}, unavailable(enableHint, "search is switched off")
 	}
 	session, err := service.Resolve(ctx, a.parser.SessionArgument(argument))
+	var refused *contract.Error
+	if errors.As(err, &refused) && refused.Code == contract.CodeSessionNotFound {
+		// It may have begun since the index was brought up to date, if it ever was.
+		if err := a.catchUp(ctx, service, false); err != nil {
+			return contract.SessionName{}, contract.Header{}, err
+		}
+		session, err = service.Resolve(ctx, a.parser.SessionArgument(argument))
+	}
 	if parent, ok := parentMeant(err); ok {
 		session, err = service.Resolve(ctx, parent)
 	}

@@ -61,8 +61,9 @@ all of them; words after --type, --role, --tool and --surface are alternatives.
 ` + sessionHelp + `
 
 Into a pipe each event is one line of columns with tabs between them: number, time, surface, role,
-type, tool, first line of the text. With --json the events come without their text, unless --text
-is given; "sessionls show --json" and "sessionls export --format json" have all of it.`
+type, tool, first line of the text (with --text, the first that has it). With --json the events
+come without their text, unless --text is given; "sessionls show --json" and "sessionls export
+--format json" have all of it.`
 
 const eventsExamples = `  sessionls events 3b0f7c52
   sessionls events 3b0f7c52 --text 'connection refused' --role tool

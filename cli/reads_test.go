@@ -112,6 +112,8 @@ func TestExitCodesOfReads(t *testing.T) {
 		{"ok", []string{"events", "3b0f7c52", "--tool", "nothing"}, ExitNoMatch, "no event matches"},
 		{"ok", []string{"events"}, ExitUsage, "SESSION: exactly one session is required"},
 		{"ok", []string{"events", "unknown-id"}, ExitNoMatch, `no session "unknown-id"`},
+		{"ok", []string{"events", "new-session"}, ExitAnswered, ""}, // what is not known yet is read
+		{"first", []string{"show", "new-session"}, ExitAnswered, ""},
 		{"ok", []string{"events", "ambiguous"}, ExitFailed, "  pi:ambiguous-1\n  codex:ambiguous-2  a title\n"},
 		{"ok", []string{"events", "3b0f7c52", "--role", "boss"}, ExitUsage, `--role: "boss" is not known; allowed: user, assistant`},
 		{"ok", []string{"events", "3b0f7c52", "--surface", "gone"}, ExitUsage, `--surface: "gone" is not known; allowed: current, shadowed, log-only`},
@@ -441,6 +443,24 @@ func TestTreesFitTheTerminal(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+func TestLineWithTheText(t *testing.T) {
+	for _, tc := range []struct{ text, wanted, want string }{
+		{"one\ntwo Words here\nthree words", "WORDS", "two Words here"},
+		{"one", "two", ""},
+		{"a  \t tide\ttable", "tide  table", "a tide table"},
+		{strings.Repeat("x ", 30) + "the tide\x1b[2J table", "tide table", "…" + strings.Repeat("x ", 8) + "the tide table"},
+		{strings.Repeat("潮", 30) + "tide", "tide", "…潮潮潮潮潮潮tide"},
+		{"\xff\xfe tide", "tide", "\ufffd\ufffd tide"},
+	} {
+		if got, found := lineWith(tc.text, tc.wanted); got != tc.want || found != (tc.want != "") {
+			t.Errorf("%.40q in %.40q: %q, %v, want %q", tc.wanted, tc.text, got, found, tc.want)
+		}
+	}
+	if got, found := lineWith("tide"+strings.Repeat("潮", 1<<20), "tide"); !found || len(got) > maxBeginning+3 {
+		t.Errorf("%v, %d bytes", found, len(got))
 	}
 }
 

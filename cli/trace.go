@@ -94,10 +94,10 @@ func (s *screen) levels() int { return max(s.width/14, 2) }
 func (s *screen) family(f contract.TraceSessionResponse) {
 	t := tree{screen: s, id: f.Target.SessionID}
 	nearest := max(s.levels()-eldestShown-1, 1)
-	depth := 0
+	depth, parent := 0, ""
 	up := func(h contract.Header) {
-		t.node(stem(depth), h, "")
-		depth++
+		t.node(stem(depth), h, parent)
+		depth, parent = depth+1, h.SessionID
 	}
 	ancestors := slices.Clone(f.Ancestors)
 	slices.Reverse(ancestors)
@@ -116,7 +116,7 @@ func (s *screen) family(f contract.TraceSessionResponse) {
 	for _, h := range ancestors {
 		up(h)
 	}
-	t.node(stem(depth), f.Target, "")
+	t.node(stem(depth), f.Target, parent)
 	margin := ""
 	if depth > 0 {
 		margin = strings.Repeat("   ", depth)
