@@ -88,6 +88,7 @@ func (o *observations) forget() {
 // seen is a copy of the observations.
 type seen struct {
 	ever, running, writing bool
+	since                  time.Time
 	progress               *contract.Progress
 	err                    error
 	warnings               []string
@@ -96,5 +97,5 @@ type seen struct {
 func (o *observations) see() seen {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	return seen{o.ever, o.running, o.writing, o.at, o.err, o.warnings}
+	return seen{o.ever, o.running, o.writing, o.since, o.at, o.err, o.warnings}
 }

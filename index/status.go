@@ -131,7 +131,8 @@ func (s *Service) glance(ctx context.Context, saw seen) (glance, error) {
 	defer release()
 	s.counted.mu.Lock()
 	defer s.counted.mu.Unlock()
-	if saw.writing && s.counted.from == use && time.Since(s.counted.at) < recount {
+	// Not those of before the pass: what the one before has written is counted.
+	if saw.writing && s.counted.from == use && s.counted.at.After(saw.since) && time.Since(s.counted.at) < recount {
 		return s.counted.glance, nil
 	}
 	// The report first: counts that are newer than what it says do no harm.
