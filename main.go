@@ -22,6 +22,7 @@ import (
 	"github.com/sessionls/sessionls/index/exact"
 	"github.com/sessionls/sessionls/index/store"
 	"github.com/sessionls/sessionls/server"
+	"github.com/sessionls/sessionls/server/remote"
 	"github.com/sessionls/sessionls/server/rpc"
 )
 
@@ -48,7 +49,7 @@ func main() {
 		Open: func(ctx context.Context) (cli.Service, error) {
 			// What a person should know is in the answers; the log has the causes.
 			log := zerolog.New(logFile).Level(zerolog.WarnLevel).With().Timestamp().Logger()
-			service, err := open(ctx, paths, &log)
+			service, err := open(ctx, paths, &log, told.Version)
 			if err != nil {
 				return nil, err
 			}
@@ -61,13 +62,45 @@ func main() {
 	os.Exit(code)
 }
 
+// localService is this machine's service, one level down: where both have a method,
+// the hosts' is service's.
+type localService struct{ *index.Service }
+
+// service answers the commands of the contract for all hosts, and the rest for
+// this machine.
+type service struct {
+	*remote.Hosts
+	localService
+}
+
+// Close ends the connections to other hosts and this machine's service.
+func (s service) Close() error {
+	s.Hosts.Close()
+	return s.localService.Close()
+}
+
 // open opens the service. Without a home folder agents' files would be looked for below
 // whatever folder the program was started in.
-func open(ctx context.Context, paths index.Paths, log *zerolog.Logger) (*index.Service, error) {
+func open(ctx context.Context, paths index.Paths, log *zerolog.Logger, version string) (service, error) {
 	if home, err := os.UserHomeDir(); err != nil || !filepath.IsAbs(home) {
-		return nil, errors.New("the home folder is not known; set HOME to its absolute path")
+		return service{}, errors.New("the home folder is not known; set HOME to its absolute path")
 	}
-	return index.Open(ctx, index.Options{Paths: paths, Log: log})
+	local, err := index.Open(ctx, index.Options{Paths: paths, Log: log})
+	if err != nil {
+		return service{}, err
+	}
+	hosts := remote.New(remote.Options{
+		Local: local, Version: version, Log: *log, ResumePlan: local.RemotePlan,
+		Environments: func() (map[string]remote.Environment, error) {
+			user, _, err := local.Config()
+			known := make(map[string]remote.Environment, len(user.Hosts))
+			for id, e := range user.Hosts {
+				known[id] = remote.Environment{Command: e.Command}
+			}
+			return known, err
+		},
+	})
+	return service{hosts, localService{local}}, nil
 }
 
 // serve is the language server on the standard streams.
@@ -85,7 +118,7 @@ func serve(ctx context.Context, paths index.Paths, file *logFile, version string
 	// Some editors end a server this way.
 	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	service, err := open(ctx, paths, &log)
+	service, err := open(ctx, paths, &log, version)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "sessionls:", err)
 		return cli.ExitFailed

@@ -3,23 +3,26 @@ package main
 import (
 	"context"
 	"fmt"
+	"maps"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/sessionls/sessionls/cli"
 	"github.com/sessionls/sessionls/contract"
 	"github.com/sessionls/sessionls/index"
+	"github.com/sessionls/sessionls/server/remote"
 )
 
 // terminal is the service as the command line sees it.
 type terminal struct {
-	*index.Service
+	service
 	paths index.Paths
 }
 
 // Places implements cli.Service.
 func (t terminal) Places(ctx context.Context) ([]cli.Place, error) {
-	found, err := t.Service.Doctor(ctx)
+	found, err := t.localService.Doctor(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -34,9 +37,31 @@ func (t terminal) Places(ctx context.Context) ([]cli.Place, error) {
 	return out, nil
 }
 
+// KnownHosts implements cli.Service.
+func (t terminal) KnownHosts(context.Context) ([]cli.KnownHost, error) {
+	out := []cli.KnownHost{{Host: contract.LocalHost, Label: "this machine", Source: "local"}}
+	user, _, err := t.localService.Config()
+	if err != nil {
+		return nil, err
+	}
+	for _, id := range slices.Sorted(maps.Keys(user.Hosts)) {
+		host, _ := contract.ParseHost("runtime:" + id) // else it would have been left out
+		out = append(out, cli.KnownHost{Host: host, Label: user.Hosts[id].Label, Source: "config"})
+	}
+	home, err := os.UserHomeDir()
+	if err != nil {
+		return nil, fmt.Errorf("look for ssh's configuration: %w", err)
+	}
+	for _, host := range remote.SSHHosts(home) {
+		target, _ := host.SSHTarget()
+		out = append(out, cli.KnownHost{Host: host, Label: target, Source: "ssh_config"})
+	}
+	return out, nil
+}
+
 // Config implements cli.Service.
 func (t terminal) Config(context.Context) (cli.Config, error) {
-	user, warnings, err := t.Service.Config()
+	user, warnings, err := t.localService.Config()
 	_, statErr := os.Stat(t.paths.ConfigFile())
 	out := cli.Config{
 		Path: t.paths.ConfigFile(), Exists: statErr == nil, Warnings: warnings,
@@ -56,7 +81,7 @@ func (t terminal) Config(context.Context) (cli.Config, error) {
 
 // Doctor implements cli.Service: the report as a list of checks.
 func (t terminal) Doctor(ctx context.Context) (cli.Report, error) {
-	found, err := t.Service.Doctor(ctx)
+	found, err := t.localService.Doctor(ctx)
 	if err != nil {
 		return cli.Report{}, err
 	}

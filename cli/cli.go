@@ -49,7 +49,7 @@ func Main(ctx context.Context, opts Options) int {
 	if opts.Now == nil {
 		opts.Now = time.Now
 	}
-	a := &app{opts: opts, out: &checkedWriter{to: opts.Out}, parser: contract.Parser{}}
+	a := &app{opts: opts, host: string(contract.LocalHost), out: &checkedWriter{to: opts.Out}, parser: contract.Parser{}}
 	root := a.root()
 	root.SetArgs(append([]string{}, opts.Args...)) // nil would mean the process's own
 	root.SetIn(opts.In)
@@ -82,6 +82,7 @@ type app struct {
 	parser contract.Parser
 	code   int // exit code of a command that ended well
 
+	host   string // --host
 	color  string // --color
 	asJSON bool   // --json
 	// noPager is --no-pager.
@@ -166,7 +167,7 @@ func (a *app) root() *cobra.Command {
 	add("find", a.searchCommand(), a.showCommand(), a.eventsCommand(), a.traceCommand(), a.resumeCommand(), a.exportCommand())
 	add("index", a.statusCommand(), a.indexCommand(), a.forgetCommand(), a.clearCommand())
 	add("consent", a.enableCommand(), a.disableCommand())
-	add("other", a.serveCommand(), a.configCommand(), a.doctorCommand(), a.benchCommand(), a.versionCommand(), a.completionCommand())
+	add("other", a.serveCommand(), a.configCommand(), a.hostsCommand(), a.doctorCommand(), a.benchCommand(), a.versionCommand(), a.completionCommand())
 	root.SetHelpCommandGroupID("other")
 	root.SetUsageTemplate(usageTemplate)
 	return root

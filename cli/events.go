@@ -62,7 +62,7 @@ func (a *app) eventsCommand() *cobra.Command {
 			return a.events(ctx, service, request, f)
 		})(cmd, args)
 	}
-	return a.pagerFlag(a.jsonFlag(cmd))
+	return a.hostFlag(a.pagerFlag(a.jsonFlag(cmd)))
 }
 
 // eventTypes are the kinds of events that all agents share.
@@ -182,7 +182,7 @@ func (a *app) texts(ctx context.Context, service Service, request map[string]any
 		}
 	}
 	filters["seq"] = map[string]any{"from": events[0].Seq, "to": events[len(events)-1].Seq}
-	next := map[string]any{"sessionId": request["sessionId"], "agent": request["agent"], "filters": filters, "limit": contract.MaxReadLimit}
+	next := a.onHost(map[string]any{"sessionId": request["sessionId"], "agent": request["agent"], "filters": filters, "limit": contract.MaxReadLimit})
 	for {
 		var page contract.EventPage
 		if _, err := a.ask(ctx, service, "filterEvents", next, &page); err != nil {

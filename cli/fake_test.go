@@ -102,7 +102,18 @@ func newFake(scenario string) *fake {
 	return f
 }
 
+func (f *fake) KnownHosts(context.Context) ([]KnownHost, error) {
+	return []KnownHost{
+		{Host: contract.LocalHost, Label: "this machine", Source: "local"},
+		{Host: "runtime:dev", Label: "Dev \x1b[2Jcontainer", Source: "config"},
+		{Host: "ssh:box", Label: "box", Source: "ssh_config"},
+	}, nil
+}
+
 func (f *fake) SearchSessions(_ context.Context, q contract.SearchSessionsRequest) (contract.SearchSessionsResponse, error) {
+	if q.ExecutionHost == "ssh:box" {
+		return contract.UnavailableResponse(contract.ReasonNoService), nil
+	}
 	switch f.scenario {
 	case "stale":
 		return contract.StaleResponse(5, 4), nil

@@ -110,9 +110,14 @@ func explain(ctx context.Context, err error) *fault {
 		what = flagOf(refused.Field) + ": " + strings.TrimPrefix(what, refused.Field+": ")
 	}
 	f := &fault{code: ExitFailed, what: what, cause: err}
+	elsewhere := failedElsewhere(err)
 	switch {
 	case refused.RPCCode == contract.RPCInvalidParams:
 		f.code = ExitUsage
+	case refused.Code == contract.CodeSearchDisabled && elsewhere:
+		f.code = ExitUnavailable
+	case elsewhere && (refused.Code == contract.CodeIndexFailed || refused.Code == contract.CodePersistenceFailed):
+		// The message says what to do.
 	case refused.Code == contract.CodeSearchDisabled:
 		f.code = ExitUnavailable
 		f.hint = enableHint

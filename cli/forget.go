@@ -81,24 +81,26 @@ func (a *app) forget(ctx context.Context, service Service, argument string, yes 
 
 // named finds the session that an argument of the command line means.
 func (a *app) named(ctx context.Context, service Service, argument string) (contract.SessionName, contract.Header, error) {
-	policy, err := service.GetPolicy(ctx, contract.GetPolicyRequest{})
-	if err != nil {
+	if err := a.mayRead(ctx, service); err != nil {
 		return contract.SessionName{}, contract.Header{}, err
 	}
-	if !policy.Allows() {
-		return contract.SessionName{}, contract.Header{}, unavailable(enableHint, "search is switched off")
+	resolve := service.Resolve
+	if a.elsewhere() {
+		resolve = func(ctx context.Context, name contract.SessionName) (contract.Header, error) {
+			return a.resolveElsewhere(ctx, service, name)
+		}
 	}
-	session, err := service.Resolve(ctx, a.parser.SessionArgument(argument))
+	session, err := resolve(ctx, a.parser.SessionArgument(argument))
 	var refused *contract.Error
-	if errors.As(err, &refused) && refused.Code == contract.CodeSessionNotFound {
+	if !a.elsewhere() && errors.As(err, &refused) && refused.Code == contract.CodeSessionNotFound {
 		// It may have begun since the index was brought up to date, if it ever was.
 		if err := a.catchUp(ctx, service, false); err != nil {
 			return contract.SessionName{}, contract.Header{}, err
 		}
-		session, err = service.Resolve(ctx, a.parser.SessionArgument(argument))
+		session, err = resolve(ctx, a.parser.SessionArgument(argument))
 	}
 	if parent, ok := parentMeant(err); ok {
-		session, err = service.Resolve(ctx, parent)
+		session, err = resolve(ctx, parent)
 	}
 	if err != nil {
 		return contract.SessionName{}, contract.Header{}, err

@@ -30,7 +30,8 @@ func (a *app) showResults(r *contract.SearchResults, status contract.Status, f *
 }
 
 // hitRow is a hit as one line of columns with tabs between them: agent:id, time,
-// project, title, role#seq, snippet. The form is stable; a column is never empty.
+// project, title, role#seq, snippet, and the host if it is another one. The form is
+// stable; a column is never empty.
 func (s *screen) hitRow(hit contract.Hit) {
 	where, snippet := "-", "-"
 	if e := hit.Evidence; e != nil {
@@ -38,13 +39,10 @@ func (s *screen) hitRow(hit contract.Hit) {
 		snippet = cleanLine(unmarked(e))
 	}
 	columns := []string{hit.Agent + ":" + hit.SessionID, stamp(hit.UpdatedAt), project(hit.Cwd), cleanLine(hit.Title), where, snippet}
-	for i, c := range columns {
-		if c = cleanLine(c); c == "" {
-			c = "-"
-		}
-		columns[i] = c
+	if !hit.ExecutionHostID.IsLocal() {
+		columns = append(columns, string(hit.ExecutionHostID))
 	}
-	s.say("%s", strings.Join(columns, "\t"))
+	s.row(columns...)
 }
 
 // evidencePlace says where in the session the evidence is.
@@ -102,7 +100,11 @@ func (s *screen) prettyHit(n int, hit contract.Hit) {
 		// Not cut: it is there to be copied.
 		s.line(span{text: indent}, span{"↳ " + resumeLine(hit), dim})
 	default:
-		s.line(span{text: indent}, span{"↳ sessionls show " + cleanLine(hit.Agent) + ":" + cleanLine(hit.SessionID), dim})
+		next := "↳ sessionls show " + cleanLine(hit.Agent) + ":" + cleanLine(hit.SessionID)
+		if !hit.ExecutionHostID.IsLocal() {
+			next += " --host " + shellWord(cleanLine(string(hit.ExecutionHostID)))
+		}
+		s.line(span{text: indent}, span{next, dim})
 	}
 	s.say("")
 }

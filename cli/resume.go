@@ -53,7 +53,7 @@ func (a *app) resumeCommand() *cobra.Command {
 	cmd.Flags().BoolVarP(&execute, "exec", "x", false, "go to the session's folder and become the agent")
 	cmd.Flags().Var(newChoice(&shell, resumeShells()...), "shell", "write the command for: posix (sh, bash, zsh), fish, cmd or powershell")
 	a.complete(cmd, "shell", resumeShells()...)
-	return a.jsonFlag(cmd)
+	return a.hostFlag(a.jsonFlag(cmd))
 }
 
 // commandLine is a plan as one line to paste: into the folder, then the command. Ok is
@@ -127,7 +127,11 @@ func (a *app) showPlan(session contract.Header, plan contract.ResumePlanResponse
 		}
 		s.say("")
 	}
-	s.checks(plan)
+	if session.ExecutionHostID.IsLocal() {
+		s.checks(plan)
+	} else {
+		s.planWarnings(plan, nil)
+	}
 	if plan.Argv == nil {
 		return silent(ExitFailed)
 	}
@@ -137,14 +141,14 @@ func (a *app) showPlan(session contract.Header, plan contract.ResumePlanResponse
 // checks prints what was looked at, then what else there is to know.
 func (s *screen) checks(plan contract.ResumePlanResponse) {
 	told := map[contract.ResumeWarningCode]bool{}
-	sign := func(state *bool, yes, unknown, no string, code contract.ResumeWarningCode) {
+	sign := func(state *bool, good_, unknown, bad_ string, code contract.ResumeWarningCode) {
 		switch {
 		case state == nil:
 			s.line(span{"? ", warn}, span{text: unknown})
 		case *state:
-			s.line(span{"✓ ", good}, span{text: yes})
+			s.line(span{"✓ ", good}, span{text: good_})
 		default:
-			s.line(span{"✗ ", bad}, span{text: no})
+			s.line(span{"✗ ", bad}, span{text: bad_})
 		}
 		told[code] = true
 	}
@@ -159,6 +163,11 @@ func (s *screen) checks(plan contract.ResumePlanResponse) {
 		sign(plan.Checks.Transcript, "the transcript is there", "whether the transcript is there is not known",
 			"the transcript is not there: the agent will not find the session", contract.WarnNoTranscript)
 	}
+	s.planWarnings(plan, told)
+}
+
+// planWarnings prints those of a plan that were not told yet.
+func (s *screen) planWarnings(plan contract.ResumePlanResponse, told map[contract.ResumeWarningCode]bool) {
 	for _, w := range plan.Warnings {
 		if !told[w.Code] {
 			s.line(span{"! ", warn}, span{text: cleanLine(w.Message)})

@@ -20,7 +20,7 @@ type searchFlags struct {
 	scope, sort  string
 	fresh, debug bool
 	limit        int
-	cursor, host string
+	cursor       string
 	agents       []string
 	paths        []string
 	since, until string
@@ -54,15 +54,13 @@ func (a *app) searchCommand() *cobra.Command {
 	flags.StringVar(&f.since, "since", "", "not older than: 12h, 7d, 2w, 2026-11-01 or 2026-11-01T09:00:00Z")
 	flags.StringVar(&f.until, "until", "", "not newer than, in the same forms")
 	flags.Var(newChoice(&f.sort, sorts...), "sort", "relevance or newest")
-	flags.StringVar(&f.host, "host", string(contract.LocalHost), "where to search: local, ssh:TARGET or runtime:ID")
 	flags.BoolVar(&f.debug, "debug", false, "tell how the query was answered")
-	a.jsonFlag(cmd)
+	a.hostFlag(a.jsonFlag(cmd))
 	a.complete(cmd, "scope", scopes...)
 	a.complete(cmd, "sort", sorts...)
 	a.complete(cmd, "agent", a.agents()...)
 	a.complete(cmd, "since", "1d", "7d", "2w", "30d")
 	a.complete(cmd, "until", "1d", "7d", "2w", "30d")
-	a.complete(cmd, "host", string(contract.LocalHost))
 	a.complete(cmd, "cursor")
 	_ = cmd.MarkFlagDirname("path") // fails only for a flag that does not exist
 	// The operators are worth offering where words are typed.
@@ -132,7 +130,7 @@ func (a *app) searchRequest(cmd *cobra.Command, f *searchFlags, args []string) (
 		"scope":         f.scope,
 		"limit":         f.limit,
 		"filters":       filters,
-		"executionHost": f.host,
+		"executionHost": a.host,
 		// The route is told in debug only, and people are told when words were given up.
 		"debug": f.debug || !a.asJSON,
 	}
@@ -183,7 +181,7 @@ func (a *app) search(ctx context.Context, service Service, f *searchFlags, reque
 	if err := a.check(request); err != nil {
 		return err
 	}
-	if host, ok := contract.ParseHost(f.host); ok && host.IsLocal() {
+	if !a.elsewhere() {
 		if err := a.consent(ctx, service); err != nil {
 			return a.refuseDisabled(err)
 		}
@@ -207,17 +205,17 @@ func (a *app) search(ctx context.Context, service Service, f *searchFlags, reque
 		return usage("use the cursor that a page of this very search ended with, or none",
 			"--cursor: this is no cursor of this search")
 	case contract.KindUnavailable:
-		return noSearch(response.Reason, f.host)
+		return noSearch(response.Reason, contract.Host(a.host))
 	}
 	if response.Results == nil {
 		return failed(errNoAnswer, "searching")
 	}
 	if !a.asJSON {
-		status, err := service.SearchStatus(ctx, contract.SearchStatusRequest{ExecutionHost: contract.Host(f.host)})
+		status, err := service.SearchStatus(ctx, contract.SearchStatusRequest{ExecutionHost: contract.Host(a.host)})
 		if err != nil {
 			return err
 		}
-		if status.Sessions == 0 && len(response.Results.Hits) == 0 && contract.Host(f.host).IsLocal() {
+		if status.Sessions == 0 && len(response.Results.Hits) == 0 && !a.elsewhere() {
 			return a.nothingAnywhere(ctx, service)
 		}
 		a.showResults(response.Results, status, f)
@@ -241,13 +239,16 @@ func (a *app) refuseDisabled(err error) error {
 }
 
 // noSearch says why there is no search on that host.
-func noSearch(reason contract.Reason, host string) error {
-	switch reason {
-	case contract.ReasonDisabled:
+func noSearch(reason contract.Reason, host contract.Host) error {
+	switch {
+	case reason == contract.ReasonNoService:
+		return unavailable("install a newer sessionls there", "--host: there is no search service on %s", cleanLine(string(host)))
+	case reason == contract.ReasonDisabled && host.IsLocal():
 		return unavailable(enableHint, "search is switched off")
-	case contract.ReasonNoService:
-		return unavailable("install sessionls there, or search this machine: --host local",
-			"--host: there is no search service on %s", cleanLine(host))
+	case reason == contract.ReasonDisabled:
+		return unavailable("its user decides, with "+host.Invocation("enable"), "search is not switched on on %s", cleanLine(string(host)))
+	case !host.IsLocal():
+		return unavailable(host.Invocation("doctor")+" tells what is in the way", "the index on %s cannot be opened", cleanLine(string(host)))
 	}
 	return unavailable("`sessionls doctor` tells what is in the way", "the index cannot be opened")
 }

@@ -26,6 +26,10 @@ type Service interface {
 	// the report; an error means that there is no report.
 	Doctor(ctx context.Context) (Report, error)
 
+	// KnownHosts lists this machine, the configured environments and the hosts
+	// that ssh's configuration names, in this order.
+	KnownHosts(ctx context.Context) ([]KnownHost, error)
+
 	// Config reads the configuration. That it cannot be followed is in the answer.
 	Config(ctx context.Context) (Config, error)
 

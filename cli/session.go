@@ -19,7 +19,7 @@ func (a *app) onSession(do func(ctx context.Context, service Service, session co
 			if err != nil {
 				return err
 			}
-			return do(ctx, service, session, map[string]any{"sessionId": name.SessionID, "agent": name.Agent})
+			return do(ctx, service, session, a.onHost(map[string]any{"sessionId": name.SessionID, "agent": name.Agent}))
 		})
 	})
 }
@@ -36,11 +36,10 @@ func (a *app) completeSession(cmd *cobra.Command, args []string, typed string) (
 	}
 	var words []string
 	_ = a.withService(cmd.Context(), func(service Service) error {
-		policy, err := service.GetPolicy(cmd.Context(), contract.GetPolicyRequest{})
-		if err != nil || !policy.Allows() {
+		if err := a.mayRead(cmd.Context(), service); err != nil {
 			return err
 		}
-		request := map[string]any{"sort": contract.SessionSortUpdated, "limit": offered}
+		request := a.onHost(map[string]any{"sort": contract.SessionSortUpdated, "limit": offered})
 		name := a.parser.SessionArgument(typed)
 		agent := name.Agent
 		if before, _, found := strings.Cut(typed, ":"); found && agent == "" {

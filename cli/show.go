@@ -50,7 +50,7 @@ func (a *app) showCommand() *cobra.Command {
 	flags.IntVarP(&f.limit, "limit", "n", 100, fmt.Sprintf("events to show, 1 to %d", maxShow))
 	flags.BoolVar(&f.full, "full", false, "unfold tool output and show bookkeeping events, too")
 	cmd.ValidArgsFunction = a.completeSession
-	return a.pagerFlag(a.jsonFlag(cmd))
+	return a.hostFlag(a.pagerFlag(a.jsonFlag(cmd)))
 }
 
 func (a *app) show(ctx context.Context, service Service, argument string, around bool, f *showFlags) error {
@@ -58,7 +58,7 @@ func (a *app) show(ctx context.Context, service Service, argument string, around
 	if err != nil {
 		return err
 	}
-	request := map[string]any{"sessionId": name.SessionID, "agent": name.Agent}
+	request := a.onHost(map[string]any{"sessionId": name.SessionID, "agent": name.Agent})
 	if around {
 		return a.showAround(ctx, service, request, f)
 	}

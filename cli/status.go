@@ -12,7 +12,6 @@ import (
 )
 
 func (a *app) statusCommand() *cobra.Command {
-	host := ""
 	cmd := &cobra.Command{
 		Use:   "status",
 		Short: "Tell what is indexed and what is still due",
@@ -21,10 +20,7 @@ not a fresh look at the disk; "sessionls index" takes one.`,
 		Args: cobra.NoArgs,
 	}
 	cmd.RunE = a.run(func(ctx context.Context, _ []string) error {
-		request := map[string]any{"executionHost": host}
-		if parsed, ok := contract.ParseHost(host); !ok {
-			return usage("", "--host: %q is no host; allowed: local, ssh:TARGET, runtime:ID", cleanLine(string(parsed)+host))
-		}
+		request := map[string]any{"executionHost": a.host}
 		return a.withService(ctx, func(service Service) error {
 			var status contract.Status
 			raw, err := a.ask(ctx, service, "searchStatus", request, &status)
@@ -39,9 +35,7 @@ not a fresh look at the disk; "sessionls index" takes one.`,
 			return nil
 		})
 	})
-	cmd.Flags().StringVar(&host, "host", string(contract.LocalHost), "whose index: local, ssh:TARGET or runtime:ID")
-	a.complete(cmd, "host", string(contract.LocalHost))
-	return a.jsonFlag(cmd)
+	return a.hostFlag(a.jsonFlag(cmd))
 }
 
 // phaseWords says a phase as a sentence.
@@ -71,6 +65,12 @@ func (a *app) showStatus(p contract.Status) {
 	s := a.screen
 	row := func(name, value string, look style) { s.line(span{pad(name, 12), dim}, span{value, look}) }
 	phase, look := phaseWords(p)
+	if host := contract.Host(a.host); a.elsewhere() {
+		row("host", cleanLine(a.host), bold)
+		if !p.Enabled {
+			phase = "not switched on there: its user decides, with " + host.Invocation("enable")
+		}
+	}
 	row("search", phase, look)
 	if !p.Enabled {
 		return

@@ -31,7 +31,7 @@ func (a *app) traceCommand() *cobra.Command {
 	})
 	cmd.Flags().StringVarP(&event, "event", "e", "", "trace this event: its number, or the agent's own id of it")
 	a.complete(cmd, "event")
-	return a.pagerFlag(a.jsonFlag(cmd))
+	return a.hostFlag(a.pagerFlag(a.jsonFlag(cmd)))
 }
 
 func (a *app) traceSession(ctx context.Context, service Service, request map[string]any) error {

@@ -63,31 +63,16 @@ func define[Q, R any](
 	}}
 }
 
-// hosted is a request that names the host to ask.
-type hosted interface{ Host() contract.Host }
-
-// onHost is define for a command that is asked of one host and whose only
-// answer for a host without this service is an error.
-func onHost[Q hosted, R any](
+// onHost is define for a command that does nothing but ask the service. Which host
+// is meant is the service's business.
+func onHost[Q, R any](
 	name string,
 	parse func(contract.Parser, []byte) (Q, error),
 	do func(contract.Commands, context.Context, Q) (R, error),
 ) command {
 	return define(name, parse, func(ctx context.Context, service contract.Commands, request Q) (R, error) {
-		if err := onlyLocal(request); err != nil {
-			var none R
-			return none, err
-		}
 		return do(service, ctx, request)
 	})
-}
-
-// onlyLocal is the error for a request to another host.
-func onlyLocal(request hosted) error {
-	if host := request.Host(); !host.IsLocal() {
-		return contract.Failed(contract.CodeSearchDisabled, nil, "there is no service to ask on %s", string(host))
-	}
-	return nil
 }
 
 // asQuick marks a command that answers from memory or from a small file, or that a

@@ -76,10 +76,7 @@ func TestAnswers(t *testing.T) {
 		{"sessionls.searchStatus", nil, `{"enabled":true,"decided":true,"phase":"current",…`},
 		{"sessionls.searchStatus", list(`{}`), `{"enabled":true,…`},
 		{"sessionls.searchStatus", list(`null`), `{"enabled":true,…`},
-		{"sessionls.searchStatus", list(`{"executionHost":"ssh:box"}`), `{"enabled":false,"decided":false,"phase":"idle",…`},
 		{"sessionls.searchSessions", list(`{"query":"x","unknown":[1]}`), `{"kind":"results",…`},
-		{"sessionls.searchSessions", list(`{"query":"x","executionHost":"ssh:box"}`), `{"kind":"unavailable","reason":"no-service"}`},
-		{"sessionls.searchSessions", list(`{"query":"x","executionHost":"runtime:env-1"}`), `{"kind":"unavailable","reason":"no-service"}`},
 		{"sessionls.clear", nil, `{"cleared":true,"identity":"new"}`},
 		{"sessionls.getPolicy", nil, `{"enabled":null,"historyDays":null}`},
 		{"sessionls.setPolicy", list(`{"enabled":true}`), `{"enabled":true,"historyDays":null}`},
@@ -108,6 +105,17 @@ func TestTextIsNotEscapedForHTML(t *testing.T) {
 	}
 }
 
+// TestTheServiceIsToldTheHost: which hosts there are is its business.
+func TestTheServiceIsToldTheHost(t *testing.T) {
+	service := &fake{}
+	if _, err := commands.New(service, contract.Parser{}, "").Run(context.Background(), "sessionls.searchSessions", list(`{"query":"x","executionHost":"ssh:box"}`)); err != nil {
+		t.Fatal(err)
+	}
+	if got := service.search.ExecutionHost; got != "ssh:box" {
+		t.Errorf("asked for %q", got)
+	}
+}
+
 func TestRefusals(t *testing.T) {
 	for _, tc := range []struct {
 		name  string
@@ -130,18 +138,6 @@ func TestRefusals(t *testing.T) {
 		// A bad request is refused before the host is looked at.
 		{"sessionls.searchSessions", list(`{"query":1,"executionHost":"ssh:box"}`), -32602, contract.CodeInvalidQuery, "query"},
 		{"sessionls.searchStatus", list(`{"executionHost":"all"}`), -32602, contract.CodeInvalidConfig, "executionHost"},
-		// No host but this one has the service.
-		{"sessionls.listSessions", list(`{"sessionId":"s","seq":0,"sessions":[],"executionHost":"ssh:box"}`), -32803, contract.CodeSearchDisabled, ""},
-		{"sessionls.readSession", list(`{"sessionId":"s","seq":0,"sessions":[],"executionHost":"ssh:box"}`), -32803, contract.CodeSearchDisabled, ""},
-		{"sessionls.listEvents", list(`{"sessionId":"s","seq":0,"sessions":[],"executionHost":"ssh:box"}`), -32803, contract.CodeSearchDisabled, ""},
-		{"sessionls.filterEvents", list(`{"sessionId":"s","seq":0,"sessions":[],"executionHost":"ssh:box"}`), -32803, contract.CodeSearchDisabled, ""},
-		{"sessionls.readEvent", list(`{"sessionId":"s","seq":0,"sessions":[],"executionHost":"ssh:box"}`), -32803, contract.CodeSearchDisabled, ""},
-		{"sessionls.readSurface", list(`{"sessionId":"s","seq":0,"sessions":[],"executionHost":"ssh:box"}`), -32803, contract.CodeSearchDisabled, ""},
-		{"sessionls.readTitles", list(`{"sessionId":"s","seq":0,"sessions":[],"executionHost":"ssh:box"}`), -32803, contract.CodeSearchDisabled, ""},
-		{"sessionls.traceSession", list(`{"sessionId":"s","seq":0,"sessions":[],"executionHost":"ssh:box"}`), -32803, contract.CodeSearchDisabled, ""},
-		{"sessionls.traceEvent", list(`{"sessionId":"s","seq":0,"sessions":[],"executionHost":"ssh:box"}`), -32803, contract.CodeSearchDisabled, ""},
-		{"sessionls.renderTranscript", list(`{"sessionId":"s","seq":0,"sessions":[],"executionHost":"ssh:box"}`), -32803, contract.CodeSearchDisabled, ""},
-		{"sessionls.resumePlan", list(`{"sessionId":"s","seq":0,"sessions":[],"executionHost":"ssh:box"}`), -32803, contract.CodeSearchDisabled, ""},
 		{"sessionls.forgetSession", nil, -32602, contract.CodeInvalidConfig, "sessionId"},
 		{"sessionls.forgetSession", list(`{"sessionId":"s","executionHost":"ssh:box"}`), -32602, contract.CodeInvalidConfig, "executionHost"},
 		{"sessionls.setPolicy", list(`{"enabled":"yes"}`), -32602, contract.CodeInvalidConfig, "enabled"},

@@ -10,9 +10,6 @@ func searchEvents() command {
 		if err != nil {
 			return nil, err
 		}
-		if err := onlyLocal(request); err != nil {
-			return nil, err
-		}
 		if request.PartialResultToken == nil || of.progress == nil {
 			return of.service.SearchEvents(ctx, request)
 		}

@@ -1,6 +1,7 @@
 package contract
 
 import (
+	"fmt"
 	"regexp"
 	"strings"
 )
@@ -56,3 +57,15 @@ func (h Host) SSHTarget() (string, bool) { return strings.CutPrefix(string(h), s
 
 // RuntimeID is the environment id of a runtime host.
 func (h Host) RuntimeID() (string, bool) { return strings.CutPrefix(string(h), runtimePrefix) }
+
+// Invocation is how a person runs sessionls on the host, as a part of a sentence,
+// such as "`ssh box sessionls enable`".
+func (h Host) Invocation(arguments string) string {
+	if target, ok := h.SSHTarget(); ok {
+		return fmt.Sprintf("`ssh %s sessionls %s`", target, arguments)
+	}
+	if id, ok := h.RuntimeID(); ok {
+		return fmt.Sprintf("`sessionls %s` in %s", arguments, id)
+	}
+	return fmt.Sprintf("`sessionls %s`", arguments)
+}

@@ -1,6 +1,7 @@
 package contract
 
 import (
+	"context"
 	"regexp"
 	"slices"
 	"strings"
@@ -16,6 +17,23 @@ const (
 	TransportLocal  Transport = "local"
 	TransportRemote Transport = "remote"
 )
+
+type transportKey struct{}
+
+// WithTransport is the context of what is asked over a connection of that
+// transport. Who serves the connection sets it.
+func WithTransport(ctx context.Context, transport Transport) context.Context {
+	return context.WithValue(ctx, transportKey{}, transport)
+}
+
+// TransportOf is the transport of the connection that a request came over;
+// [TransportLocal] for one that came over none.
+func TransportOf(ctx context.Context) Transport {
+	if transport, ok := ctx.Value(transportKey{}).(Transport); ok {
+		return transport
+	}
+	return TransportLocal
+}
 
 // UnverifiedRoot is the reason a remote host sees for every degraded root.
 const UnverifiedRoot = "Source root could not be verified."

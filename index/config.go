@@ -21,8 +21,8 @@ type Config struct {
 	Roots map[string][]string `toml:"roots"`
 	// Exclude are globs of transcripts or working directories to leave out.
 	Exclude []string `toml:"exclude"`
-	// Hosts are other machines and environments; reserved for a later version.
-	Hosts map[string]any `toml:"hosts"`
+	// Hosts are environments whose sessions can be asked for, by id.
+	Hosts map[string]Environment `toml:"-"`
 }
 
 // ConfigText is a configuration file that changes nothing and explains every
@@ -46,9 +46,22 @@ const ConfigText = `# Configuration of sessionls. Everything is optional; sessio
 # claude = ["/mnt/old-laptop/home/me/.claude"]
 # codex = ["~/backup/codex"]
 
-# Other machines. Reserved.
+# Containers, virtual machines and other environments with a sessionls of their
+# own, each under an id: what runs there is searched with --host runtime:ID. An
+# SSH host needs no entry: --host ssh:NAME takes every name that ssh takes.
 #
-# [hosts]
+# command    starts "sessionls serve" there with its standard input and output
+#            connected; a program and its arguments, no shell reads them
+# label      its name for people; the id if not given
+# terminal   runs a program there on a terminal, for "sessionls resume"
+#
+# [hosts.devbox]
+# label = "Dev container"
+# command = ["docker", "exec", "-i", "devbox", "sessionls", "serve"]
+# terminal = ["docker", "exec", "-it", "devbox"]
+#
+# [hosts.ubuntu]
+# command = ["wsl.exe", "-d", "Ubuntu", "--", "sessionls", "serve"]
 `
 
 // maxConfig bounds the configuration file.
@@ -73,7 +86,11 @@ func loadConfig(path, home string, agents []string) (cfg Config, exclude *reconc
 	if err != nil {
 		return cfg, nil, nil, fmt.Errorf("read the configuration %s: %w", path, err)
 	}
-	meta, err := toml.Decode(strings.TrimPrefix(string(raw), "\uFEFF"), &cfg)
+	var file struct {
+		Config
+		Hosts map[string]any `toml:"hosts"`
+	}
+	meta, err := toml.Decode(strings.TrimPrefix(string(raw), "\uFEFF"), &file)
 	if err != nil {
 		return Config{}, nil, nil, fmt.Errorf("read the configuration %s: %w", path, err)
 	}
@@ -83,10 +100,17 @@ func loadConfig(path, home string, agents []string) (cfg Config, exclude *reconc
 			return Config{}, nil, nil, fmt.Errorf("read the configuration %s: %s must be a table, as in [%s]", path, table, table)
 		}
 	}
+	cfg = file.Config
 	for _, key := range meta.Undecoded() {
-		if key[0] != "hosts" {
-			warnings = append(warnings, fmt.Sprintf("%s: the key %s is not known", path, key))
+		if key[0] == "hosts" {
+			continue // read below
 		}
+		warnings = append(warnings, fmt.Sprintf("%s: the key %s is not known", path, key))
+	}
+	var ignored []string
+	cfg.Hosts, ignored = environments(file.Hosts)
+	for _, warning := range ignored {
+		warnings = append(warnings, path+": "+warning)
 	}
 	for agent, roots := range cfg.Roots {
 		if !slices.Contains(agents, agent) {

@@ -13,7 +13,10 @@ import (
 )
 
 // GetPolicy implements contract.Commands.
-func (s *Service) GetPolicy(context.Context, contract.GetPolicyRequest) (contract.Policy, error) {
+func (s *Service) GetPolicy(ctx context.Context, _ contract.GetPolicyRequest) (contract.Policy, error) {
+	if s.exposure(ctx) == contract.TransportRemote {
+		return contract.Policy{}, contract.Failed(contract.CodeSearchDisabled, nil, "the policy is the user's of this machine: it is not told to another one")
+	}
 	policy, err := s.policy.load()
 	if err != nil {
 		return contract.Policy{}, contract.Failed(contract.CodePersistenceFailed, err, "%v", err)
@@ -24,7 +27,7 @@ func (s *Service) GetPolicy(context.Context, contract.GetPolicyRequest) (contrac
 // SetPolicy implements contract.Commands. When it returns after disabling,
 // nothing is being read any more and the index is closed.
 func (s *Service) SetPolicy(ctx context.Context, request contract.SetPolicyRequest) (contract.Policy, error) {
-	if s.transport == contract.TransportRemote {
+	if s.exposure(ctx) == contract.TransportRemote {
 		return contract.Policy{}, contract.Failed(contract.CodeSearchDisabled, nil, "the policy is the user's of this machine: it is not changed from another one")
 	}
 	before, after, err := s.policy.change(ctx, request)
@@ -72,7 +75,7 @@ func (s *Service) stop(ctx context.Context) error {
 
 // Clear implements contract.Commands.
 func (s *Service) Clear(ctx context.Context, _ contract.ClearRequest) (contract.ClearResponse, error) {
-	if s.transport == contract.TransportRemote {
+	if s.exposure(ctx) == contract.TransportRemote {
 		return contract.ClearResponse{}, contract.Failed(contract.CodeSearchDisabled, nil, "the index is the user's of this machine: it is not cleared from another one")
 	}
 	if _, err := os.Stat(s.paths.Data); errors.Is(err, fs.ErrNotExist) && !s.allowed() {

@@ -25,74 +25,74 @@ import (
 // ListSessions implements contract.Commands.
 func (s *Service) ListSessions(ctx context.Context, request contract.ListSessionsRequest) (contract.ListSessionsResponse, error) {
 	r, err := readExactly(ctx, s, request, s.exact.ListSessions)
-	return contract.RedactSessions(r, s.transport), err
+	return contract.RedactSessions(r, s.exposure(ctx)), err
 }
 
 // ReadSession implements contract.Commands.
 func (s *Service) ReadSession(ctx context.Context, request contract.ReadSessionRequest) (contract.ReadSessionResponse, error) {
 	r, err := readExactly(ctx, s, request, s.exact.ReadSession)
-	r.Session = contract.RedactHeader(r.Session, s.transport)
+	r.Session = contract.RedactHeader(r.Session, s.exposure(ctx))
 	return r, err
 }
 
 // ListEvents implements contract.Commands.
 func (s *Service) ListEvents(ctx context.Context, request contract.ListEventsRequest) (contract.EventPage, error) {
 	r, err := readExactly(ctx, s, request, s.exact.ListEvents)
-	r.Session = contract.RedactHeader(r.Session, s.transport)
+	r.Session = contract.RedactHeader(r.Session, s.exposure(ctx))
 	return r, err
 }
 
 // FilterEvents implements contract.Commands.
 func (s *Service) FilterEvents(ctx context.Context, request contract.FilterEventsRequest) (contract.EventPage, error) {
 	r, err := readExactly(ctx, s, request, s.exact.FilterEvents)
-	r.Session = contract.RedactHeader(r.Session, s.transport)
+	r.Session = contract.RedactHeader(r.Session, s.exposure(ctx))
 	return r, err
 }
 
 // ReadEvent implements contract.Commands.
 func (s *Service) ReadEvent(ctx context.Context, request contract.ReadEventRequest) (contract.ReadEventResponse, error) {
 	r, err := readExactly(ctx, s, request, s.exact.ReadEvent)
-	r.Session = contract.RedactHeader(r.Session, s.transport)
+	r.Session = contract.RedactHeader(r.Session, s.exposure(ctx))
 	return r, err
 }
 
 // ReadSurface implements contract.Commands.
 func (s *Service) ReadSurface(ctx context.Context, request contract.ReadSurfaceRequest) (contract.ReadSurfaceResponse, error) {
 	r, err := readExactly(ctx, s, request, s.exact.ReadSurface)
-	r.Session = contract.RedactHeader(r.Session, s.transport)
+	r.Session = contract.RedactHeader(r.Session, s.exposure(ctx))
 	return r, err
 }
 
 // ReadTitles implements contract.Commands.
 func (s *Service) ReadTitles(ctx context.Context, request contract.ReadTitlesRequest) (contract.ReadTitlesResponse, error) {
 	r, err := readExactly(ctx, s, request, s.exact.ReadTitles)
-	return contract.RedactTitles(r, s.transport), err
+	return contract.RedactTitles(r, s.exposure(ctx)), err
 }
 
 // TraceSession implements contract.Commands.
 func (s *Service) TraceSession(ctx context.Context, request contract.TraceSessionRequest) (contract.TraceSessionResponse, error) {
 	r, err := readExactly(ctx, s, request, s.exact.TraceSession)
-	return contract.RedactLineage(r, s.transport), err
+	return contract.RedactLineage(r, s.exposure(ctx)), err
 }
 
 // TraceEvent implements contract.Commands.
 func (s *Service) TraceEvent(ctx context.Context, request contract.TraceEventRequest) (contract.TraceEventResponse, error) {
 	r, err := readExactly(ctx, s, request, s.exact.TraceEvent)
-	r.Session = contract.RedactHeader(r.Session, s.transport)
+	r.Session = contract.RedactHeader(r.Session, s.exposure(ctx))
 	return r, err
 }
 
 // RenderTranscript implements contract.Commands.
 func (s *Service) RenderTranscript(ctx context.Context, request contract.RenderTranscriptRequest) (contract.RenderTranscriptResponse, error) {
 	r, err := readExactly(ctx, s, request, s.exact.RenderTranscript)
-	r.Session = contract.RedactHeader(r.Session, s.transport)
+	r.Session = contract.RedactHeader(r.Session, s.exposure(ctx))
 	return r, err
 }
 
 // ResumePlan implements contract.Commands.
 func (s *Service) ResumePlan(ctx context.Context, request contract.ResumePlanRequest) (contract.ResumePlanResponse, error) {
 	r, err := readExactly(ctx, s, request, s.exact.ResumePlan)
-	return contract.RedactResumePlan(r, s.transport), err
+	return contract.RedactResumePlan(r, s.exposure(ctx)), err
 }
 
 // newExact makes the engine of the exact reads.
@@ -215,7 +215,7 @@ func (s *Service) Resolve(ctx context.Context, name contract.SessionName) (contr
 	err := s.view(ctx, func(snap *store.Snapshot) error {
 		session, err := exact.Resolve(ctx, snap, name)
 		if err == nil {
-			header = contract.RedactHeader(exact.Header(session, s.now()), s.transport)
+			header = contract.RedactHeader(exact.Header(session, s.now()), s.exposure(ctx))
 		}
 		return err
 	})

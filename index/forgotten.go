@@ -145,7 +145,7 @@ func (x *tombstones) remove(ctx context.Context) error {
 // whatever fails afterwards, the session is dropped by the next pass.
 func (s *Service) ForgetSession(ctx context.Context, request contract.ForgetSessionRequest) (contract.ForgetSessionResponse, error) {
 	var none contract.ForgetSessionResponse
-	if s.transport == contract.TransportRemote {
+	if s.exposure(ctx) == contract.TransportRemote {
 		return none, contract.Failed(contract.CodeSearchDisabled, nil, "the index is the user's of this machine: nothing is forgotten from another one")
 	}
 	header, err := s.Resolve(ctx, request.SessionName)

@@ -46,7 +46,7 @@ func (s *Service) SearchSessions(ctx context.Context, request contract.SearchSes
 	if response.Results != nil {
 		response.Results.Truncated.Freshness = late
 	}
-	return contract.RedactResponse(response, s.transport), nil
+	return contract.RedactResponse(response, s.exposure(ctx)), nil
 }
 
 // errNotReady says that there is no index to answer from; the cause was logged.
@@ -57,7 +57,7 @@ func (s *Service) search(ctx context.Context, request contract.SearchSessionsReq
 	err := s.view(ctx, func(snap *store.Snapshot) error {
 		var err error
 		response, err = s.engine.Search(ctx, snap, request, query.Options{
-			Now: s.now(), Transport: s.transport, ResumeCommand: s.ResumeCommand, CodexHome: codexHome,
+			Now: s.now(), Transport: s.exposure(ctx), ResumeCommand: s.ResumeCommand, CodexHome: codexHome,
 		})
 		return err
 	})

@@ -178,6 +178,14 @@ func (s *Service) Close() error {
 	}
 }
 
+// exposure is how far the answer of a request travels.
+func (s *Service) exposure(ctx context.Context) contract.Transport {
+	if s.transport != contract.TransportLocal {
+		return s.transport
+	}
+	return contract.TransportOf(ctx)
+}
+
 // Start keeps the index current in the background until ctx ends or the service
 // is closed: see follow.go. It returns at once, and is called once.
 func (s *Service) Start(ctx context.Context) {

@@ -82,7 +82,7 @@ func (s *Service) SearchStatus(ctx context.Context, request contract.SearchStatu
 	if notice := s.follower.notice(); notice != "" {
 		status.Notices = append(status.Notices, notice)
 	}
-	return contract.RedactStatus(status, s.transport), nil
+	return contract.RedactStatus(status, s.exposure(ctx)), nil
 }
 
 func (s *Service) addObserved(status *contract.Status, saw seen, last *report) {

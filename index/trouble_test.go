@@ -295,7 +295,7 @@ func TestUnknownKeysAreWarnings(t *testing.T) {
 	}
 	report, err := s.Doctor(context.Background())
 	w.must(err)
-	if all := strings.Join(report.Config.Warnings, "\n"); len(report.Config.Warnings) != 3 || !strings.Contains(all, "colour") || !strings.Contains(all, "nobody") || !strings.Contains(all, "relative") {
+	if all := strings.Join(report.Config.Warnings, "\n"); len(report.Config.Warnings) != 5 || !strings.Contains(all, "colour") || !strings.Contains(all, "hosts.far.ssh") || !strings.Contains(all, "hosts.far has no command") || !strings.Contains(all, "nobody") || !strings.Contains(all, "relative") {
 		t.Errorf("warnings %q", report.Config.Warnings)
 	}
 }

@@ -24,7 +24,11 @@ const documentCut = "\n---\n\n*The transcript goes on; it is too long to be show
 // render calls take with the stretches of a session's document until it returns
 // false. before is the number of lines above the stretch.
 func (s *server) render(ctx context.Context, host contract.Host, name contract.SessionName, take func(page contract.RenderTranscriptResponse, before int) bool) error {
-	done, err := s.heavy.Acquire(ctx)
+	turns := s.heavy
+	if !host.IsLocal() {
+		turns = s.elsewhere
+	}
+	done, err := turns.Acquire(ctx)
 	if err != nil {
 		return err
 	}
@@ -43,7 +47,9 @@ func (s *server) render(ctx context.Context, host contract.Host, name contract.S
 			return fmt.Errorf("rendering %s: the next stretch begins at event %d after one from %d on", name, *page.NextSeq, request.FromSeq)
 		}
 		lines += strings.Count(page.Markdown, "\n")
-		if bytes += len(page.Markdown); bytes > documentBytes {
+		// Short stretches count for more than they are: another host may send them
+		// without end.
+		if bytes += max(len(page.Markdown), documentBytes/4096); bytes > documentBytes {
 			return nil
 		}
 		request.FromSeq = *page.NextSeq

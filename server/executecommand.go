@@ -26,11 +26,25 @@ func (s *server) executeCommand(ctx context.Context, params json.RawMessage) (js
 		}
 	}
 	if s.commands.Heavy(*name) {
-		done, err := s.heavy.Acquire(ctx)
+		turns := s.heavy
+		if isElsewhere(arguments) {
+			turns = s.elsewhere
+		}
+		done, err := turns.Acquire(ctx)
 		if err != nil {
 			return nil, err
 		}
 		defer done()
 	}
 	return s.commands.Run(ctx, *name, arguments)
+}
+
+// isElsewhere reports whether a request names another host. One that waits for
+// the network must not keep others from this machine's index.
+func isElsewhere(arguments []json.RawMessage) bool {
+	if len(arguments) != 1 {
+		return false
+	}
+	host, ok := contract.ParseHost(text(dig(arguments[0], "executionHost")))
+	return ok && !host.IsLocal()
 }

@@ -28,7 +28,6 @@ func TestExecuteCommand(t *testing.T) {
 		{"null argument", execute(1, "sessionls.getPolicy", `null`), `"result":{"enabled":null,"historyDays":null}}`},
 		{"one argument", execute(1, "sessionls.setPolicy", `{"historyDays":30}`), `"result":{"enabled":null,"historyDays":30}}`},
 		{"clear", execute(1, "sessionls.clear"), `"result":{"cleared":true,"identity":"fresh"}}`},
-		{"other host", execute(1, "sessionls.searchSessions", `{"query":"x","executionHost":"ssh:box"}`), `"result":{"kind":"unavailable","reason":"no-service"}}`},
 		{"work-done token", id + `"method":"workspace/executeCommand","params":{"workDoneToken":7,"command":"sessionls.clear"}}`, `"result":{"cleared":true,"identity":"fresh"}}`},
 		{"two arguments", execute(1, "sessionls.getPolicy", `{}`, `{}`),
 			`"error":{"code":-32602,"message":"arguments: want exactly one object, got 2 values","data":{"code":"SESSION_QUERY_INVALID_CONFIG","field":"arguments"}}}`},

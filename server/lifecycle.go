@@ -52,6 +52,11 @@ func (s *server) initialize(_ context.Context, params json.RawMessage) (json.Raw
 	set := s.settings.Load().merge(dig(params, "initializationOptions"))
 	s.settings.Store(set)
 	s.commands = s.commands.WithPrefix(set.commandPrefix)
+	// Another machine says so itself, since its way in (ssh, a container) looks
+	// like any other pipe. It can only make answers narrower by that.
+	if text(dig(params, "initializationOptions", "transport")) == string(contract.TransportRemote) {
+		s.transport = contract.TransportRemote
+	}
 
 	var pid int
 	if json.Unmarshal(dig(params, "processId"), &pid) == nil && pid > 0 {
@@ -61,6 +66,7 @@ func (s *server) initialize(_ context.Context, params json.RawMessage) (json.Raw
 		Str("client", text(dig(params, "clientInfo", "name"))).
 		Str("version", text(dig(params, "clientInfo", "version"))).
 		Str("positionEncoding", string(s.client.positionEncoding)).
+		Str("transport", string(s.transport)).
 		Msg("initialize")
 
 	yes := true

@@ -54,6 +54,9 @@ type Options struct {
 // search that only waits for the index to become current keeps none from work.
 const maxHeavy = 16
 
+// maxElsewhere is how many requests to other hosts are open at once.
+const maxElsewhere = 64
+
 // farewell bounds the wait for the server's own goroutines at the end. One that is
 // stuck in a write to a client that does not read is left behind.
 const farewell = time.Second
@@ -85,12 +88,16 @@ type server struct {
 	log     zerolog.Logger
 	heavy   *rpc.Limiter
 
+	// elsewhere is for requests that another host answers.
+	elsewhere *rpc.Limiter
+
 	requests      map[string]requestFunc
 	notifications map[string]notificationFunc
 
 	// Set by initialize, before anything else is served, and never again.
-	client   client
-	commands *commands.Registry
+	client    client
+	transport contract.Transport
+	commands  *commands.Registry
 
 	folders   folders
 	documents documents
@@ -114,9 +121,11 @@ func newServer(conn *rpc.Conn, opts Options) *server {
 	s := &server{
 		conn:            conn,
 		service:         opts.Service,
+		transport:       contract.TransportLocal,
 		version:         opts.Version,
 		log:             opts.Log,
 		heavy:           rpc.NewLimiter(maxHeavy),
+		elsewhere:       rpc.NewLimiter(maxElsewhere),
 		commands:        commands.New(opts.Service, contract.Parser{}, ""),
 		settingsChanged: make(chan struct{}, 1),
 		pullAgain:       make(chan struct{}, 1),
@@ -147,7 +156,7 @@ func (s *server) Call(ctx context.Context, method string, params json.RawMessage
 	if !ok {
 		return nil, fmt.Errorf("%w: %.80q", rpc.ErrMethodNotFound, method)
 	}
-	return serve(ctx, params)
+	return serve(contract.WithTransport(ctx, s.transport), params)
 }
 
 // Notify implements rpc.Handler.
@@ -156,7 +165,7 @@ func (s *server) Notify(ctx context.Context, method string, params json.RawMessa
 	if !ok {
 		return rpc.ErrMethodNotFound
 	}
-	return take(ctx, params)
+	return take(contract.WithTransport(ctx, s.transport), params)
 }
 
 // goBackground runs f in a goroutine that Run waits for, unless Run is over

@@ -128,6 +128,11 @@ func (s *stream) nextBody() ([]byte, error) {
 		}
 		return nil, refuse(false, jsonrpc2.InvalidRequest, "a message of %d bytes is over the limit of %d", n, s.maxMessage)
 	}
+	return s.readBody(n)
+}
+
+// readBody reads a body of n bytes. Memory grows with what arrives.
+func (s *stream) readBody(n int) ([]byte, error) {
 	if cap(s.body) > keepBuffer {
 		s.body = nil
 	}

@@ -1,0 +1,231 @@
+// Package remote asks the services of other machines and environments: the same
+// contract over the same protocol, spoken over the standard streams of a command
+// that starts the service there (contract §8).
+//
+// A host is trusted with its own sessions and with nothing else. It is asked only
+// what the user asked of it by name; its answers are bounded, read by the types of
+// the contract, stamped with the name of the host that was asked, and redacted
+// once more. Nothing in them is opened, run or followed on this side.
+package remote
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+
+	"github.com/rs/zerolog"
+
+	"github.com/sessionls/sessionls/contract"
+	"github.com/sessionls/sessionls/server/rpc"
+)
+
+// Options of New. Local is required.
+type Options struct {
+	// Local answers for this machine.
+	Local contract.Commands
+	// Environments reads the `runtime:` hosts of the user's configuration by
+	// their ids. Nil is none.
+	Environments func() (map[string]Environment, error)
+	// ResumePlan makes the plan of a session on another host from what that host
+	// says of it. Nil leaves it without a command.
+	ResumePlan func(host contract.Host, of contract.ResumePlanResponse, shell contract.Shell) contract.ResumePlanResponse
+	// Version of this program, told to hosts.
+	Version string
+	// Log takes what became of connections. The zero value logs nothing.
+	Log zerolog.Logger
+
+	// Idle is how long a connection is kept unused, 5 minutes if 0.
+	Idle time.Duration
+
+	startTimeout time.Duration // startTimeout if 0
+	quiet        time.Duration // quiet if 0
+}
+
+// Bounds of the pool.
+const (
+	defaultIdle = 5 * time.Minute
+	// maxHosts is how many hosts may be connected at a time.
+	maxHosts = 32
+	// maxRequests is how many requests one host is asked at a time.
+	maxRequests = 16
+)
+
+// Hosts answers the commands of the contract: those for this machine by the local
+// service, those that name another host by that host and no other. It keeps one
+// connection for each host, made when it is first needed. Its methods may be
+// called concurrently.
+type Hosts struct {
+	opts Options
+
+	mu     sync.Mutex
+	lines  map[contract.Host]*line
+	closed bool
+	ending sync.WaitGroup
+}
+
+var _ contract.Commands = (*Hosts)(nil)
+
+// line is the way to one host.
+type line struct {
+	starting chan struct{} // held by whoever connects
+	room     *rpc.Limiter
+
+	// Guarded by Hosts.mu.
+	conn  *connection // nil while there is none
+	users int
+	idle  *time.Timer // nil while in use
+}
+
+// New returns hosts without connections.
+func New(opts Options) *Hosts {
+	if opts.Environments == nil {
+		opts.Environments = func() (map[string]Environment, error) { return nil, nil }
+	}
+	if opts.Idle == 0 {
+		opts.Idle = defaultIdle
+	}
+	if opts.startTimeout == 0 {
+		opts.startTimeout = startTimeout
+	}
+	if opts.quiet == 0 {
+		opts.quiet = quiet
+	}
+	return &Hosts{opts: opts, lines: map[contract.Host]*line{}}
+}
+
+// Close ends all connections and waits until their commands are gone. Requests
+// that are under way fail.
+func (h *Hosts) Close() {
+	h.mu.Lock()
+	h.closed = true
+	for _, l := range h.lines {
+		h.drop(l, l.conn)
+	}
+	h.mu.Unlock()
+	h.ending.Wait()
+}
+
+// acquire gives the connection to a host, made now if there is none. release
+// must be called, with the error that the request ended with.
+func (h *Hosts) acquire(ctx context.Context, host contract.Host) (conn *connection, release func(error), err error) {
+	l, err := h.line(host)
+	if err != nil {
+		return nil, nil, err
+	}
+	leave := func() {
+		h.mu.Lock()
+		defer h.mu.Unlock()
+		if l.users--; l.users > 0 {
+			return
+		}
+		if l.conn == nil {
+			delete(h.lines, host)
+			return
+		}
+		kept := l.conn
+		l.idle = time.AfterFunc(h.opts.Idle, func() {
+			h.mu.Lock()
+			defer h.mu.Unlock()
+			if l.users == 0 && l.conn == kept {
+				h.drop(l, kept)
+				delete(h.lines, host)
+			}
+		})
+	}
+	done, err := l.room.Acquire(ctx)
+	if err != nil {
+		leave()
+		return nil, nil, err
+	}
+	conn, err = h.connected(ctx, host, l)
+	if err != nil {
+		done()
+		leave()
+		return nil, nil, err
+	}
+	return conn, func(err error) {
+		if isLost(err) && ctx.Err() == nil || errors.Is(err, rpc.ErrBroken) || errors.Is(err, errSilent) {
+			h.mu.Lock()
+			h.drop(l, conn)
+			h.mu.Unlock()
+		}
+		done()
+		leave()
+	}, nil
+}
+
+// line is the way to a host, with one more user.
+func (h *Hosts) line(host contract.Host) (*line, error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.closed {
+		return nil, failed(host, nil, "%s is not asked any more: the service is closing", host)
+	}
+	l := h.lines[host]
+	if l == nil {
+		if len(h.lines) >= maxHosts {
+			return nil, failed(host, nil, "%s is not asked: %d hosts are connected already; those not in use are left after %s", host, maxHosts, h.opts.Idle)
+		}
+		l = &line{starting: make(chan struct{}, 1), room: rpc.NewLimiter(maxRequests)}
+		h.lines[host] = l
+	}
+	l.users++
+	if l.idle != nil {
+		l.idle.Stop()
+		l.idle = nil
+	}
+	return l, nil
+}
+
+// connected is the connection of a line. Of several that need one, one makes it
+// and the others wait.
+func (h *Hosts) connected(ctx context.Context, host contract.Host, l *line) (*connection, error) {
+	select {
+	case l.starting <- struct{}{}:
+		defer func() { <-l.starting }()
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+	h.mu.Lock()
+	conn := l.conn
+	if conn != nil && conn.client.Err() != nil {
+		h.drop(l, conn)
+		conn = nil
+	}
+	h.mu.Unlock()
+	if conn != nil {
+		return conn, nil
+	}
+	began := time.Now()
+	conn, err := h.connect(ctx, host)
+	if err != nil {
+		h.opts.Log.Info().Str("host", string(host)).Err(err).Msg("not connected")
+		return nil, err
+	}
+	h.opts.Log.Info().Str("host", string(host)).Str("version", conn.version).Dur("ms", time.Since(began)).Msg("connected")
+	h.mu.Lock()
+	closed := h.closed
+	if !closed {
+		l.conn = conn
+	}
+	h.mu.Unlock()
+	if closed {
+		conn.close()
+		return nil, failed(host, nil, "%s is not asked any more: the service is closing", host)
+	}
+	return conn, nil
+}
+
+// drop ends a connection in the background. The caller holds mu.
+func (h *Hosts) drop(l *line, conn *connection) {
+	if conn == nil || l.conn != conn {
+		return
+	}
+	l.conn = nil
+	if l.idle != nil {
+		l.idle.Stop()
+		l.idle = nil
+	}
+	h.ending.Go(conn.close)
+}
