@@ -55,7 +55,9 @@ type Matcher struct {
 	joins    map[string][]int32
 	joinHead []ender
 	first    [256]bool // first bytes of everything in ids and prefixes
+	locator  *locator
 
+	base   int     // where the stretch begins that is analysed
 	recent []place // ring of the last tokens
 	count  int     // tokens so far
 	done   []int   // by pattern: end of its last span
@@ -118,6 +120,7 @@ func NewMatcher(patterns []Pattern) *Matcher {
 		slices.SortStableFunc(m.enders[i], func(x, y ender) int { return cmp.Compare(x.form, y.form) })
 	}
 	m.recent = make([]place, longest)
+	m.locator = newLocator(patterns)
 	return m
 }
 
@@ -148,7 +151,20 @@ func (m *Matcher) endsWith(term string, e ender) {
 func (m *Matcher) Each(text string, yield func(Span) bool) {
 	m.count, m.yield = 0, yield
 	clear(m.done)
-	m.a.scan(text, m)
+	if parts, ok := m.locator.locate(text); ok {
+		for _, p := range parts {
+			m.recent[m.count%len(m.recent)] = place{id: -1} // no phrase reaches over what is left out
+			m.count++
+			m.base = p.from
+			m.a.scan(text[p.from:p.to], m)
+			if m.a.stopped {
+				break
+			}
+		}
+	} else {
+		m.base = 0
+		m.a.scan(text, m)
+	}
 	m.yield = nil
 }
 
@@ -231,6 +247,8 @@ func (m *Matcher) end(e ender, form Form, start int32, end int) bool {
 }
 
 func (m *Matcher) report(s Span) bool {
+	s.Start += m.base
+	s.End += m.base
 	if s.Start < m.done[s.Pattern] {
 		return true
 	}
