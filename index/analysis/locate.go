@@ -3,6 +3,7 @@ package analysis
 import (
 	"bytes"
 	"cmp"
+	"encoding/binary"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -174,18 +175,34 @@ func (l *locator) locate(text string) ([]stretch, bool) {
 
 // fold keeps the text in lower case and notes where it is not ASCII.
 func (l *locator) fold(text string) {
-	l.folded = slices.Grow(l.folded[:0], len(text))[:len(text)]
+	l.folded = append(l.folded[:0], text...)
 	b := l.folded
-	segment := false // this one is noted
-	for i := range len(text) {
-		c := text[i]
-		b[i] = folds[c]
-		if borders[c] {
-			segment = false
-		} else if c >= utf8.RuneSelf && !segment {
-			segment = true
+	const (
+		ones = 0x0101010101010101
+		high = 0x80 * ones
+	)
+	i := 0
+	for ; i+8 <= len(b); i += 8 {
+		x := binary.LittleEndian.Uint64(b[i:])
+		if x&high != 0 {
+			l.foldBytes(i, i+8)
+			continue
+		}
+		// The top bit of each byte: at least 'A', and not above 'Z'.
+		upper := (x + (0x80-'A')*ones) &^ (x + (0x7f-'Z')*ones) & high
+		binary.LittleEndian.PutUint64(b[i:], x|upper>>2)
+	}
+	l.foldBytes(i, len(b))
+}
+
+// foldBytes is fold for a part of the text, in a copy of it.
+func (l *locator) foldBytes(from, to int) {
+	b := l.folded
+	for i := from; i < to; i++ {
+		if b[i] >= utf8.RuneSelf && (i == 0 || b[i-1] < utf8.RuneSelf) {
 			l.hits = append(l.hits, int32(i))
 		}
+		b[i] = folds[b[i]]
 	}
 }
 

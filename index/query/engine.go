@@ -288,6 +288,7 @@ func (s *search) pages(in store.Stream, e store.Expr, from int64, budget int) (r
 	if s.rows != nil {
 		from, before = max(from, s.rows.first), s.rows.end
 	}
+	spans := s.snap.Spans.Walk()
 	for {
 		n := listPage
 		if budget < listPage {
@@ -301,7 +302,7 @@ func (s *search) pages(in store.Stream, e store.Expr, from int64, budget int) (r
 			rows = append(rows, page...)
 		} else {
 			for _, r := range page {
-				if info, ok := s.snap.Spans.At(r); ok && s.allowed[info.Session] {
+				if info, ok := spans.At(r); ok && s.allowed[info.Session] {
 					rows = append(rows, r)
 				}
 			}

@@ -20,6 +20,7 @@ type matching struct {
 	dates    []date // that the query names
 	sessions map[int64]*found
 	order    []int64
+	last     *found // the one that session gave last
 }
 
 // found is a session with the rows that matched.
@@ -85,18 +86,7 @@ func newMatching(s *search, lists []posting) *matching {
 
 // collect walks all lists at once, newest row first.
 func (m *matching) collect(lists []posting) error {
-	n := 0
-	for _, p := range lists {
-		n += len(p.rows)
-	}
-	// A row id has 41 bits and the lists fewer than 22: one number sorts both.
-	all := make([]uint64, 0, n)
-	for li, p := range lists {
-		for _, r := range p.rows {
-			all = append(all, uint64(r)<<12|uint64(li))
-		}
-	}
-	slices.Sort(all)
+	all := merged(lists)
 	var deep deepFilter
 	if m.s.cond.events.deep() {
 		deep = newDeepFilter(m.s)
@@ -105,8 +95,9 @@ func (m *matching) collect(lists []posting) error {
 		}
 	}
 	have := make([]hits, len(m.idf))
-	for i := 0; i < len(all); {
-		if i&0xfff == 0 {
+	spans := m.s.snap.Spans.Walk()
+	for i, looked := 0, 0; i < len(all); {
+		if looked++; looked&0xfff == 0 {
 			if err := m.s.ctx.Err(); err != nil {
 				return err
 			}
@@ -116,13 +107,52 @@ func (m *matching) collect(lists []posting) error {
 		for j < len(all) && int64(all[j]>>12) == row {
 			j++
 		}
-		info, ok := m.s.snap.Spans.At(row)
+		info, ok := spans.At(row)
 		if ok && m.s.passes(info) && deep.passes(row, info) {
 			m.add(row, info, all[i:j], lists, have)
 		}
 		i = j
 	}
 	return nil
+}
+
+// merged puts the rows of all lists in one order, oldest first, each with the
+// number of its list in the lowest 12 bits: a row id has 41 bits. As every list is
+// in order, they are merged pair by pair.
+func merged(lists []posting) []uint64 {
+	n := 0
+	for _, p := range lists {
+		n += len(p.rows)
+	}
+	from, to := make([]uint64, 0, n), make([]uint64, 0, n)
+	var ends []int
+	for li, p := range lists {
+		for _, r := range slices.Backward(p.rows) {
+			from = append(from, uint64(r)<<12|uint64(li))
+		}
+		ends = append(ends, len(from))
+	}
+	for len(ends) > 1 {
+		to = to[:0]
+		k, begin := 0, 0
+		for i := 0; i < len(ends); i += 2 {
+			middle, end := ends[i], ends[min(i+1, len(ends)-1)]
+			a, b := from[begin:middle], from[middle:end]
+			for len(a) > 0 && len(b) > 0 {
+				if a[0] < b[0] {
+					to, a = append(to, a[0]), a[1:]
+				} else {
+					to, b = append(to, b[0]), b[1:]
+				}
+			}
+			to = append(append(to, a...), b...)
+			ends[k] = end
+			k, begin = k+1, end
+		}
+		ends = ends[:k]
+		from, to = to, from
+	}
+	return from
 }
 
 // rowCount is how many rows there are among which a word is rare or common.
@@ -140,12 +170,7 @@ func (m *matching) add(row int64, info store.RowInfo, entries []uint64, lists []
 		m.addEvent(s, info, norm, have)
 		return
 	}
-	f := m.sessions[info.Session]
-	if f == nil {
-		f = &found{id: info.Session, units: make([]hits, len(m.idf))}
-		m.sessions[info.Session] = f
-		m.order = append(m.order, info.Session)
-	}
+	f := m.session(info.Session)
 	for i := range have {
 		h := have[i]
 		if h.exact+h.loose == 0 {
@@ -219,6 +244,21 @@ func (m *matching) sum(s *scored, norm float64, have []hits) bool {
 		s.score += m.r.Phrase * m.total * norm
 	}
 	return any || s.phrase
+}
+
+// session is where the rows of a session are put together.
+func (m *matching) session(id int64) *found {
+	if m.last != nil && m.last.id == id {
+		return m.last
+	}
+	f := m.sessions[id]
+	if f == nil {
+		f = &found{id: id, units: make([]hits, len(m.idf))}
+		m.sessions[id] = f
+		m.order = append(m.order, id)
+	}
+	m.last = f
+	return f
 }
 
 // pieceShare is how much of a long unspaced word its pieces in have make up: 0
@@ -325,13 +365,14 @@ func (m *matching) completeSessions(lists []posting) error {
 // readOn looks for sessions in the rest of a list.
 func (m *matching) readOn(p posting, want map[int64]*found) error {
 	before := p.rows[len(p.rows)-1]
+	spans := m.s.snap.Spans.Walk()
 	for read := 0; read < extraRows && len(want) > 0; {
 		rows, err := m.s.snap.Rows(m.s.ctx, p.stream, p.expr, math.MinInt64, before, extraRows/4)
 		if err != nil {
 			return err
 		}
 		for _, r := range rows {
-			info, ok := m.s.snap.Spans.At(r)
+			info, ok := spans.At(r)
 			if f := want[info.Session]; ok && f != nil && m.s.passes(info) {
 				w := m.r.Talk
 				if p.stream == store.ToolText {

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"os"
 	"runtime"
-	"strconv"
 	"strings"
 	"sync"
 
@@ -122,28 +121,46 @@ func (s *Snapshot) Close() error {
 // limit of those not below from and below before.
 //
 // The ids come as one text: a row fetched through database/sql costs half a
-// microsecond, forty times what the list costs here.
+// microsecond, forty times what the list costs here. They are counted from firstRow, which
+// makes the text a third shorter.
 func (s *Snapshot) Rows(ctx context.Context, in Stream, e Expr, from, before int64, limit int) ([]int64, error) {
 	if e.IsZero() || limit <= 0 {
 		return nil, nil
 	}
 	var list sql.NullString
 	table := in.table()
-	err := s.tx.QueryRowContext(ctx, `SELECT group_concat(rowid) FROM (SELECT rowid FROM `+table+` WHERE `+table+` MATCH ? AND rowid >= ? AND rowid < ? ORDER BY rowid DESC LIMIT ?)`,
-		e.s, from, before, limit).Scan(&list)
+	err := s.tx.QueryRowContext(ctx, `SELECT group_concat(rowid - ?) FROM (SELECT rowid FROM `+table+` WHERE `+table+` MATCH ? AND rowid >= ? AND rowid < ? ORDER BY rowid DESC LIMIT ?)`,
+		firstRow, e.s, from, before, limit).Scan(&list)
 	if err != nil {
 		return nil, fmt.Errorf("search the full-text index: %w", err)
 	}
 	if list.String == "" {
 		return nil, nil
 	}
-	out := make([]int64, 0, strings.Count(list.String, ",")+1)
-	for id := range strings.SplitSeq(list.String, ",") {
-		n, err := strconv.ParseInt(id, 10, 64)
-		if err != nil {
-			return nil, fmt.Errorf("search the full-text index: %w", err)
+	return rowsOf(list.String), nil
+}
+
+// rowsOf reads whole numbers with commas in between, as SQLite writes them.
+func rowsOf(list string) []int64 {
+	out := make([]int64, 0, strings.Count(list, ",")+1)
+	n, below := int64(0), false
+	end := func() {
+		if below {
+			n = -n
 		}
-		out = append(out, n)
+		out = append(out, firstRow+n)
+		n, below = 0, false
 	}
-	return out, nil
+	for i := range len(list) {
+		switch c := list[i]; c {
+		case ',':
+			end()
+		case '-':
+			below = true
+		default:
+			n = 10*n + int64(c-'0')
+		}
+	}
+	end()
+	return out
 }

@@ -85,10 +85,42 @@ func (s *Spans) Rows() int64 { return s.rows }
 
 // At finds a row. ok is false for a row of no session.
 func (s *Spans) At(row int64) (RowInfo, bool) {
-	i := sort.Search(len(s.first), func(i int) bool { return s.first[i] > row }) - 1
+	w := s.Walk()
+	return w.At(row)
+}
+
+// Walk finds rows one after the other, those near the last one without a search. It
+// is for one goroutine.
+type Walk struct {
+	s    *Spans
+	span int
+}
+
+// Walk begins at the oldest row.
+func (s *Spans) Walk() Walk { return Walk{s: s} }
+
+// At is [Spans.At].
+func (w *Walk) At(row int64) (RowInfo, bool) {
+	s, i := w.s, w.span
+	if i >= len(s.first) {
+		return RowInfo{}, false
+	}
+	within := func(i int) bool {
+		return i >= 0 && i < len(s.first) && s.first[i] <= row && (i+1 == len(s.first) || row < s.first[i+1])
+	}
+	switch {
+	case within(i):
+	case within(i + 1):
+		i++
+	case within(i - 1):
+		i--
+	default:
+		i = sort.Search(len(s.first), func(i int) bool { return s.first[i] > row }) - 1
+	}
 	if i < 0 {
 		return RowInfo{}, false
 	}
+	w.span = i
 	k := 2 * (row - s.first[i])
 	if k >= int64(len(s.info[i])) {
 		return RowInfo{}, false
