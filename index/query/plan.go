@@ -33,6 +33,10 @@ type plan struct {
 	phrase  []string // all terms in order, nil unless there are two words
 	open    bool     // the phrase's last term may be completed
 	not     []unit
+
+	// The word being typed is one or two letters, or so many words of tool text
+	// begin with it that they are not looked for there (see completes).
+	veryShort, common bool
 }
 
 func newPlan(q *parsed, scope contract.Scope) *plan {
@@ -150,7 +154,9 @@ func (u *unit) loose(complete bool) store.Expr {
 	if complete {
 		any = append(any, store.Phrase(u.word.Terms, true))
 		for _, t := range u.word.Side {
-			any = append(any, store.Phrase([]string{t}, true))
+			if len(u.word.Terms) > 1 || u.word.Terms[0] != t { // the index would put the same lists together twice
+				any = append(any, store.Phrase([]string{t}, true))
+			}
 		}
 	}
 	for _, v := range u.variants {

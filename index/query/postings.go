@@ -34,6 +34,9 @@ const phraseUnit = -1
 // match finds the rows of all units, puts them together to sessions and ranks
 // these.
 func (s *search) match() error {
+	if err := s.weighCompletion(); err != nil {
+		return err
+	}
 	lists, err := s.postings()
 	if err != nil {
 		return err
@@ -77,7 +80,7 @@ func (s *search) postings() ([]posting, error) {
 		if s.plan.units[i].optional {
 			continue
 		}
-		lists, err := s.unitLists(i)
+		lists, err := s.typed(i)
 		if err != nil {
 			return nil, err
 		}
@@ -101,6 +104,25 @@ func (s *search) postings() ([]posting, error) {
 		}
 	}
 	return out, s.together(&out)
+}
+
+// typed asks the index for a unit as it was typed. One whose completions were
+// left out in tool text is completed there after all if nothing else is found.
+func (s *search) typed(i int) ([]posting, error) {
+	truncated := s.truncated
+	lists, err := s.unitLists(i)
+	if err != nil {
+		return nil, err
+	}
+	u := &s.plan.units[i]
+	if !u.complete || s.plan.veryShort || len(s.plan.streams) < 2 || s.completes(u, store.ToolText) {
+		return lists, nil
+	}
+	if found, err := s.finds(lists); found || err != nil {
+		return lists, err
+	}
+	s.plan.common, s.truncated = false, truncated
+	return s.unitLists(i)
 }
 
 // unitLists asks the index for one unit.
@@ -143,23 +165,42 @@ func (s *search) union(in store.Stream, list []store.Expr, budget int) (rows []i
 	return rows, more, nil
 }
 
-// shortPrefix is a number of letters that so many words begin with that tool
-// text, which has no prefix index, is not searched for their completions once
-// it is large: the full-text index would put the lists of all of them together
-// before it gives the first row.
+// In a large index a beginning that very many words of tool text share is not
+// completed there: the full-text index would put the lists of all of these words
+// together before it gives the first row.
 const (
+	// shortPrefix is a number of letters that so many words always begin with.
 	shortPrefix = 2
-	largeIndex  = 20_000 // rows
+	// commonPrefix is how many pages of the index the lists may take, about a
+	// tenth of a millisecond each.
+	commonPrefix = 64
+	largeIndex   = 20_000 // rows
 )
+
+// weighCompletion finds out whether the word being typed is a common beginning.
+func (s *search) weighCompletion() error {
+	for i := range s.plan.units {
+		u := &s.plan.units[i]
+		if !u.complete || len(u.word.Terms) > 1 || len(s.plan.streams) < 2 || s.exact() || s.snap.Spans.Rows() <= largeIndex {
+			continue
+		}
+		term := u.word.Terms[0]
+		if s.plan.veryShort = utf8.RuneCountInString(term) <= shortPrefix; s.plan.veryShort {
+			continue
+		}
+		pages, err := s.snap.PrefixPages(s.ctx, store.ToolText, term)
+		if err != nil {
+			return err
+		}
+		s.plan.common = pages > commonPrefix
+	}
+	return nil
+}
 
 // completes reports whether a word being typed is completed in a stream. Sorted
 // by time an answer is exact, whatever it costs.
 func (s *search) completes(u *unit, st store.Stream) bool {
-	if s.exact() {
-		return true
-	}
-	last := u.word.Terms[len(u.word.Terms)-1]
-	return st == store.Talk || len(u.word.Terms) > 1 || utf8.RuneCountInString(last) > shortPrefix || s.snap.Spans.Rows() <= largeIndex
+	return st == store.Talk || !u.complete || !s.plan.veryShort && !s.plan.common
 }
 
 // depth is the oldest row that all words of a stream were read down to, if all

@@ -9,23 +9,41 @@ import (
 	"github.com/sessionls/sessionls/index/transcript"
 )
 
-// TestShortPrefixInLargeIndex: in a large index one or two letters being typed are
-// not completed in tool text, and the answer says so; sorted by time it is exact.
-func TestShortPrefixInLargeIndex(t *testing.T) {
-	s := storetest.Session{Header: transcript.Header{SessionID: "s", Title: "zz"}}
+// TestCommonBeginningInLargeIndex: in a large index one or two letters being typed,
+// and beginnings that very many words of tool text share, are not completed there, and
+// the answer says so. Sorted by time it is exact. Three letters and more are
+// completed there after all if nothing else is found.
+func TestCommonBeginningInLargeIndex(t *testing.T) {
+	tools := storetest.Session{Header: transcript.Header{SessionID: "s", Title: "zz"}}
 	for i := range 20_100 {
-		s.Events = append(s.Events, storetest.Say("tool", fmt.Sprintf("nothing %d", i)))
+		tools.Events = append(tools.Events, storetest.Say("tool", fmt.Sprintf("drum%da drum%[1]db drum%[1]dc tuba%[1]da tuba%[1]db tuba%[1]dc", i)))
 	}
-	s.Events = append(s.Events, storetest.Say("tool", "a quail"))
+	tools.Events = append(tools.Events, storetest.Say("tool", "a quail, an oboe"))
+	talk := storetest.Session{Header: transcript.Header{SessionID: "t", Title: "yy"}, Events: []transcript.Event{storetest.Say("user", "a drummer with oboes")}}
 	path := storetest.Path(t)
-	storetest.Build(t, path, s)
+	storetest.Build(t, path, tools, talk)
 	r := storetest.Open(t, path)
-	for sort, want := range map[contract.Sort]int{contract.SortRelevance: 0, contract.SortNewest: 1} {
-		req := contract.NewSearchSessionsRequest("qu")
-		req.Filters.Sort = sort
+	for _, tt := range []struct {
+		query       string
+		sort        contract.Sort
+		sessions    int
+		approximate bool
+	}{
+		{"qu", contract.SortRelevance, 0, true},
+		{"qu", contract.SortNewest, 1, false},
+		{"qua", contract.SortRelevance, 1, false},
+		{"obo", contract.SortRelevance, 2, false},
+		{"dru", contract.SortRelevance, 1, true},
+		{"dru", contract.SortNewest, 2, false},
+		{"drum77", contract.SortRelevance, 1, false},
+		{"tub", contract.SortRelevance, 1, true}, // more rows than are looked at
+		{"tub", contract.SortNewest, 1, false},
+	} {
+		req := contract.NewSearchSessionsRequest(tt.query)
+		req.Filters.Sort = tt.sort
 		res := ask(t, r, req).Results
-		if res.Total.Sessions != want || res.Total.Exact != (want == 1) || res.Truncated.Candidates != (want == 0) {
-			t.Errorf("%s: total %+v, truncated %+v", sort, res.Total, res.Truncated)
+		if res.Total.Sessions != tt.sessions || res.Total.Exact == tt.approximate || res.Truncated.Candidates != tt.approximate {
+			t.Errorf("%s by %s: total %+v, truncated %+v", tt.query, tt.sort, res.Total, res.Truncated)
 		}
 	}
 }

@@ -208,16 +208,30 @@ func uvarintLen(x uint64) int {
 // decodeBlock yields the events of a stored block in order until yield returns
 // false. Damage is an ErrDamaged, never an oversized allocation.
 func decodeBlock(data []byte, yield func(*Stored) bool) error {
-	c, err := codecs()
+	raw, err := expand(data)
 	if err != nil {
 		return err
 	}
+	return eachEvent(raw, yield)
+}
+
+// expand decompresses a stored block.
+func expand(data []byte) (string, error) {
+	c, err := codecs()
+	if err != nil {
+		return "", err
+	}
 	raw, err := c.dec.DecodeAll(data, nil)
 	if err != nil {
-		return fmt.Errorf("%w: %w", ErrDamaged, err)
+		return "", fmt.Errorf("%w: %w", ErrDamaged, err)
 	}
 	// No copy: nobody else has these bytes, and a block may be 64 MB.
-	d := decoder{b: unsafe.String(unsafe.SliceData(raw), len(raw))}
+	return unsafe.String(unsafe.SliceData(raw), len(raw)), nil
+}
+
+// eachEvent yields the events of a block, which share its memory.
+func eachEvent(raw string, yield func(*Stored) bool) error {
+	d := decoder{b: raw}
 	for len(d.b) > 0 && !d.bad {
 		e := d.event()
 		if d.bad {

@@ -36,20 +36,12 @@ func (s *Snapshot) whole(ctx context.Context, block int64, data []byte) ([]byte,
 // EventAt reads the event of an FTS row, and which of its rows it is (see
 // Chunk).
 func (s *Snapshot) EventAt(ctx context.Context, of *Session, row int64) (e *Stored, chunk int, err error) {
-	var data []byte
-	var id, first int64
-	err = s.tx.QueryRowContext(ctx, `SELECT id, first_row, data FROM block WHERE session = ? AND first_row BETWEEN 1 AND ? ORDER BY first_row DESC LIMIT 1`, of.ID, row).Scan(&id, &first, &data)
-	if errors.Is(err, sql.ErrNoRows) {
-		return nil, 0, ErrNoEvent
-	}
+	b, err := s.blockOf(ctx, of, row)
 	if err != nil {
-		return nil, 0, fmt.Errorf("read an event: %w", err)
-	}
-	if data, err = s.whole(ctx, id, data); err != nil {
 		return nil, 0, err
 	}
-	at := int(row - first)
-	err = decodeBlock(data, func(x *Stored) bool {
+	at := int(row - b.first)
+	err = eachEvent(b.raw, func(x *Stored) bool {
 		if x.Rows > 0 && x.rowAt <= at && at < x.rowAt+x.Rows {
 			e, chunk = x, at-x.rowAt
 			return false
@@ -64,6 +56,35 @@ func (s *Snapshot) EventAt(ctx context.Context, of *Session, row int64) (e *Stor
 	}
 	e.Surface = of.surfaces.at(e.Seq)
 	return e, chunk, nil
+}
+
+// blockOf reads the block that a row of a session is in.
+func (s *Snapshot) blockOf(ctx context.Context, of *Session, row int64) (*openBlock, error) {
+	if b := s.r.recent.row(s.Generation, row); b != nil {
+		return b, nil
+	}
+	var data []byte
+	var id, first int64
+	err := s.tx.QueryRowContext(ctx, `SELECT id, first_row, data FROM block WHERE session = ? AND first_row BETWEEN 1 AND ? ORDER BY first_row DESC LIMIT 1`, of.ID, row).Scan(&id, &first, &data)
+	if errors.Is(err, sql.ErrNoRows) {
+		return nil, ErrNoEvent
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read an event: %w", err)
+	}
+	if b := s.r.recent.block(s.Generation, id, row); b != nil {
+		return b, nil
+	}
+	if data, err = s.whole(ctx, id, data); err != nil {
+		return nil, err
+	}
+	raw, err := expand(data)
+	if err != nil {
+		return nil, err
+	}
+	b := &openBlock{id: id, first: first, raw: raw}
+	s.r.recent.keep(s.Generation, b, row)
+	return b, nil
 }
 
 // Events calls f for the events of a session from position from on, in order,
