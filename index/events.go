@@ -66,7 +66,7 @@ func (s *Service) SearchEvents(ctx context.Context, request contract.SearchEvent
 }
 
 // lastMoment is how long a search that was cancelled is waited for.
-const lastMoment = 20 * time.Millisecond
+const lastMoment = 10 * time.Millisecond
 
 // searchEvents answers by the index.
 func (s *Service) searchEvents(ctx context.Context, request contract.SearchEventsRequest) (contract.SearchEventsResponse, error) {

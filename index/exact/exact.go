@@ -8,6 +8,9 @@
 // the transcript does not change. Text and records of the few events of a page
 // are then fetched (content.go): text from the index where that has all of it,
 // records by their place in the file.
+//
+// A scan (scan.go), searchEvents without the index, reads the transcripts of all
+// sessions side by side and keeps nothing of them.
 package exact
 
 import (

@@ -57,7 +57,7 @@ func (d *deepFilter) read(bySession map[int64][]int64) error {
 	}
 	for id, rows := range bySession {
 		sess := sessions[id]
-		if sess == nil {
+		if sess == nil || !d.s.cond.events.mayAllow(sess) {
 			continue
 		}
 		err := d.s.snap.RowEvents(d.s.ctx, sess, rows, func(row int64, e *store.Stored) error {
@@ -87,6 +87,15 @@ func (e *events) allow(x *store.Stored) bool {
 		return false
 	}
 	return true
+}
+
+// mayAllow reports whether a session may have an event that allow lets pass, as
+// far as its row tells: its events need not be read if not.
+func (e *events) mayAllow(of *store.Session) bool {
+	if e.surfaces != nil && !of.HasSurface(func(s transcript.Surface) bool { return slices.Contains(e.surfaces, contract.Surface(s)) }) {
+		return false
+	}
+	return e.seq == nil || e.seq.From == nil || *e.seq.From < int64(of.Events)
 }
 
 // sessionsWithEvents narrows sessions to those with an event that meets the

@@ -1,6 +1,7 @@
-// Package query answers searchSessions from one snapshot of the index: it reads
-// the query's small grammar, asks the full-text index for rows, puts them
-// together to sessions, ranks these, and cuts snippets for one page.
+// Package query answers searchSessions, and searchEvents in its mode index, from
+// one snapshot of the index: it reads the query's small grammar, asks the
+// full-text index for rows, puts them together to sessions or events, ranks
+// these, and cuts snippets for one page.
 //
 // # The ladder
 //
@@ -35,12 +36,20 @@
 // they are. The route becomes typo+… or substring, and debug.repairedTerms tells
 // the query as it was answered.
 //
+// # Events
+//
+// A search for events (events.go) asks for the same rows and puts those of one
+// event together, of which there are several only when it is very long. An event
+// stands on the ladder by what it holds itself, and quoted phrases, not: and the
+// filters are held against it alone. Titles are no events. In one session
+// nothing but that session decides the order.
+//
 // # Bounds
 //
 // For each word the newest rows are taken, up to a budget; rows outside the
 // filters do not count against it. A word that meets its budget makes
-// truncated.candidates true. Sorting by time, filters without text, quoted
-// phrases and exclusions know no budget. Eight unknown words are looked for on
+// truncated.candidates true. Sorting by time, the events of one session, filters
+// without text, quoted phrases and exclusions know no budget. Eight unknown words are looked for on
 // lower rungs, and 128 words stand for one that they contain; more of them make
 // truncated.candidates true, too.
 package query

@@ -6,6 +6,7 @@ import (
 	"encoding/binary"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"sort"
 	"strings"
 	"time"
@@ -225,6 +226,12 @@ type Session struct {
 
 // SurfaceOf is the surface of an event of the session, by its position.
 func (s *Session) SurfaceOf(seq int) transcript.Surface { return s.surfaces.at(seq) }
+
+// HasSurface reports whether the session has an event on a surface that is
+// wanted.
+func (s *Session) HasSurface(wanted func(transcript.Surface) bool) bool {
+	return slices.ContainsFunc(s.surfaces.runs, func(r run) bool { return wanted(r.s) })
+}
 
 const sessionColumns = `id, agent, sid, path, presence, epoch, grown, events, title, title_source, cwd, branch, model, models, repo_url, created, updated, messages,
  relation, parent, parent_event, evidence, inherited, inherited_known, depth, automated, entrypoint, format, warnings, surfaces`

@@ -320,3 +320,39 @@ func TestEach(t *testing.T) {
 		t.Errorf("cancelled: %v", err)
 	}
 }
+
+// endlessLine is a line without an end. It ends ctx once some of it was read.
+type endlessLine struct {
+	read int64
+	from int64
+	end  context.CancelFunc
+}
+
+func (e *endlessLine) Read(p []byte) (int, error) {
+	for i := range p {
+		p[i] = 'x'
+	}
+	if e.read == 0 {
+		copy(p, `{"text":"`)
+	}
+	if e.read += int64(len(p)); e.read > e.from {
+		e.end()
+	}
+	return len(p), nil
+}
+
+// A reading ends with its context within a record, too.
+func TestLinesEndWithinARecord(t *testing.T) {
+	for _, from := range []int64{0, 1 << 20, 20 << 20} {
+		ctx, cancel := context.WithCancel(context.Background())
+		r := &endlessLine{from: from, end: cancel}
+		_, err := NewLines(r, 0, 1<<50).Next(ctx)
+		if !errors.Is(err, context.Canceled) {
+			t.Errorf("after %d bytes: %v", from, err)
+		}
+		// A line of ordinary length is read on: it takes a moment.
+		if most := max(from, 4<<20) + 1<<20; r.read > most {
+			t.Errorf("%d bytes were read, %d after the end", r.read, r.read-from)
+		}
+	}
+}
