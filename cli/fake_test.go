@@ -211,13 +211,6 @@ func (f *fake) Resolve(_ context.Context, name contract.SessionName) (contract.H
 			},
 		}
 	}
-	if name.SessionID == "3b0f7c52" && name.Agent == "" {
-		// A beginning that also fits the session's sub-agents.
-		return contract.Header{}, &contract.Error{
-			RPCCode: contract.RPCRequestFailed, Code: contract.CodeSourceConflict, Message: "several",
-			Candidates: []contract.SessionName{{Agent: "claude", SessionID: "3b0f7c52-full#agent-1"}, {Agent: "claude", SessionID: "3b0f7c52-full"}},
-		}
-	}
 	return fixedTranscript().Session, nil
 }
 

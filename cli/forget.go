@@ -99,9 +99,6 @@ func (a *app) named(ctx context.Context, service Service, argument string) (cont
 		}
 		session, err = resolve(ctx, a.parser.SessionArgument(argument))
 	}
-	if parent, ok := parentMeant(err); ok {
-		session, err = resolve(ctx, parent)
-	}
 	if err != nil {
 		return contract.SessionName{}, contract.Header{}, err
 	}

@@ -2,9 +2,7 @@ package cli
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -99,26 +97,6 @@ func (a *app) showAround(ctx context.Context, service Service, request map[strin
 		a.screen.transcript(contract.ReadSessionResponse{Session: window.Session, Events: window.Events}, f.around, f.full)
 	})
 	return nil
-}
-
-// parentMeant resolves a beginning that names one session and its own sub-agents, whose
-// ids begin with the session's: a person means the session.
-func parentMeant(err error) (contract.SessionName, bool) {
-	var refused *contract.Error
-	if !errors.As(err, &refused) || refused.Code != contract.CodeSourceConflict {
-		return contract.SessionName{}, false
-	}
-	known := candidates(refused)
-	if len(known) == 0 {
-		return contract.SessionName{}, false
-	}
-	parent := slices.MinFunc(known, func(a, b candidate) int { return len(a.SessionID) - len(b.SessionID) })
-	for _, k := range known {
-		if k != parent && (k.Agent != parent.Agent || !strings.HasPrefix(k.SessionID, parent.SessionID+"#")) {
-			return contract.SessionName{}, false
-		}
-	}
-	return contract.SessionName{Agent: parent.Agent, SessionID: parent.SessionID}, true
 }
 
 // transcript prints a session for reading. target is the event to point at, -1

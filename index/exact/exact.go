@@ -73,17 +73,13 @@ type Candidate struct {
 }
 
 // Resolve finds the one session that a name means. None is SESSION_NOT_FOUND,
-// several are SOURCE_CONFLICT with the candidates.
+// several are SOURCE_CONFLICT with the candidates. A beginning that a session
+// shares with its own sub-agents means the session.
 func Resolve(ctx context.Context, snap *store.Snapshot, name contract.SessionName) (*store.Session, error) {
 	list, err := snap.Named(ctx, name.Agent, name.SessionID, name.IsPrefix())
 	if err != nil {
 		return nil, err
 	}
-	// The database compares prefixes without regard to case.
-	list = slices.DeleteFunc(list, func(x *store.Session) bool {
-		exact, prefix := name.Match(x.Agent, x.SID)
-		return !exact && !prefix
-	})
 	switch len(list) {
 	case 1:
 		return list[0], nil

@@ -47,6 +47,16 @@ func TestErrorsOfExactReads(t *testing.T) {
 	w.put("two", "twice", fakeLine{Cwd: "/two", Created: 5, Text: "the same"})
 	w.put("one", "copied", fakeLine{Cwd: "/one", Text: "the same"}, say("and longer"))
 	w.put("two", "copied", fakeLine{Cwd: "/one", Text: "the same"})
+	w.put("one", "parent-0001", say("x"))
+	for i := range 40 {
+		w.put("one", fmt.Sprintf("parent-0001#agent-%02d", i), say("x"))
+	}
+	w.put("one", "parent-0001#agent-x1", say("x"))
+	w.put("one", "parent-0001#agent-x1#agent-1", say("x"))
+	w.put("one", "orphan-0001#agent-1", say("x"))
+	w.put("one", "crowd-0001", say("x"))
+	w.put("one", "crowd-0001#agent-1", say("x"))
+	w.put("one", "crowd-0002", say("x"))
 	w.reconcile()
 	w.must(os.WriteFile(broken, []byte("no record\nat all\n"), 0o644))
 	w.must(os.WriteFile(unreadable, []byte(`{"Fail":"io"}`+"\n"), 0o644))
@@ -93,6 +103,18 @@ func TestErrorsOfExactReads(t *testing.T) {
 	if raw, _ := json.Marshal(fault.Candidates); string(raw) != `[{"agent":"claude","sessionId":"session-one","title":"Fake session-"},{"agent":"claude","sessionId":"session-other","title":"Fake session-"}]` {
 		t.Errorf("candidates %s", raw)
 	}
+	// A sub-agent's id begins with its parent's: what both share names the parent, also when the sub-agents are many.
+	for name, want := range map[string]string{
+		"parent-0": "parent-0001", "parent-0001": "parent-0001", "parent-0001#a": "", "parent-0001#agent-07": "parent-0001#agent-07",
+		"parent-0001#agent-x": "parent-0001#agent-x1", "parent-0001#agent-0": "", "orphan-00": "orphan-0001#agent-1", "crowd-00": "",
+	} {
+		request := fmt.Sprintf(`{"sessionId":%q}`, name)
+		if want == "" {
+			w.fails("readSession", request, contract.CodeSourceConflict)
+		} else if r := ask[contract.ReadSessionResponse](w, "readSession", request); r.Session.SessionID != want {
+			t.Errorf("%s is %s", name, r.Session.SessionID)
+		}
+	}
 	// Copies that agree are one session, the longer of them.
 	if r := ask[contract.ReadSessionResponse](w, "readSession", `{"sessionId":"copied"}`); len(r.Events) != 2 {
 		t.Errorf("%d events", len(r.Events))
@@ -106,7 +128,7 @@ func TestErrorsOfExactReads(t *testing.T) {
 	if want := []string{"session- rejected SOURCE_CONFLICT", "broken fulfilled ", "session-one fulfilled ", "none-such rejected SESSION_NOT_FOUND"}; !slices.Equal(got, want) {
 		t.Errorf("titles %q", got)
 	}
-	if n := len(w.all()); n != 10 {
+	if n := len(w.all()); n != 57 {
 		t.Errorf("%d sessions listed", n)
 	}
 }

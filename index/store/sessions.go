@@ -285,13 +285,19 @@ func (s *Snapshot) Sessions(ctx context.Context, ids []int64) (map[int64]*Sessio
 }
 
 // Named finds the sessions an id names: the one that has it, else those whose
-// id begins with it if prefix is set. agent "" stands for any. At most 20.
+// id begins with it if prefix is set. A sub-agent's id begins with its parent's,
+// so a beginning that both share names the parent alone. agent "" stands for
+// any. At most 20.
 func (s *Snapshot) Named(ctx context.Context, agent, id string, prefix bool) ([]*Session, error) {
 	list, err := s.querySessions(ctx, `WHERE sid = ? AND (? = '' OR agent = ?) ORDER BY agent, sid LIMIT 20`, id, agent, agent)
 	if err != nil || len(list) > 0 || !prefix {
 		return list, err
 	}
-	return s.querySessions(ctx, `WHERE sid LIKE ? ESCAPE '\' AND (? = '' OR agent = ?) ORDER BY agent, sid LIMIT 20`, escapeLike(id)+"%", agent, agent)
+	// The parent is what stands before the first mark after the beginning.
+	return s.querySessions(ctx, `WHERE substr(sid, 1, length(?1)) = ?1 AND (?2 = '' OR agent = ?2) AND NOT EXISTS (
+		SELECT 1 FROM session AS parent WHERE parent.agent = session.agent AND instr(substr(session.sid, length(?1) + 1), ?3) > 0
+			AND parent.sid = substr(session.sid, 1, length(?1) + instr(substr(session.sid, length(?1) + 1), ?3) - 1))
+		ORDER BY agent, sid LIMIT 20`, id, agent, transcript.SubagentMark)
 }
 
 func (s *Snapshot) querySessions(ctx context.Context, tail string, args ...any) ([]*Session, error) {

@@ -86,6 +86,10 @@ const (
 	TypeOther            = "other"
 )
 
+// SubagentMark stands between the id of a session and that of its sub-agent,
+// where the agent keeps sub-agents in side files or inline.
+const SubagentMark = "#agent-"
+
 // PartKind tells the three streams of text apart that people search differently.
 type PartKind uint8
 

@@ -56,7 +56,7 @@ func (reader) Agent() transcript.Agent { return transcript.Agent{ID: agentID, La
 func (reader) Version() int { return version }
 
 func (reader) ResumeArgs(sessionID string) []string {
-	if strings.Contains(sessionID, agentMark) {
+	if strings.Contains(sessionID, transcript.SubagentMark) {
 		return nil // a sub-agent cannot be resumed by itself
 	}
 	return []string{"copilot", "--resume=" + sessionID}

@@ -6,9 +6,6 @@ import (
 	"github.com/sessionls/sessionls/index/transcript"
 )
 
-// agentMark stands between the id of a session and that of its sub-agent.
-const agentMark = "#agent-"
-
 // Options adapt the reading of Copilot's events to the program that wrote them.
 type Options struct {
 	SessionID  string // of the main session

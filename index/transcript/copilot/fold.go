@@ -183,7 +183,7 @@ func (fd *fold) sub(key string) int {
 	}
 	p := &fd.Sessions[parent].H
 	s := &session{Key: key, H: transcript.Header{
-		SessionID: fd.opt.SessionID + agentMark + key, Relation: transcript.RelationSubagent,
+		SessionID: fd.opt.SessionID + transcript.SubagentMark + key, Relation: transcript.RelationSubagent,
 		ParentID: p.SessionID, ParentEvent: event, LineageEvidence: transcript.EvidenceLine,
 		DelegationDepth: p.DelegationDepth + 1, InheritedKnown: true,
 		Format: fd.opt.Format, Entrypoint: fd.opt.Entrypoint,

@@ -24,8 +24,6 @@ const (
 	label   = "Gemini CLI"
 	// version is raised when the same bytes would read differently.
 	version = 1
-	// agentMark stands between the id of a session and that of its sub-agent.
-	agentMark = "#agent-"
 )
 
 // Kinds of root.
@@ -53,7 +51,7 @@ func (reader) Agent() transcript.Agent { return transcript.Agent{ID: agentID, La
 func (reader) Version() int { return version }
 
 func (reader) ResumeArgs(sessionID string) []string {
-	if strings.Contains(sessionID, agentMark) {
+	if strings.Contains(sessionID, transcript.SubagentMark) {
 		return nil
 	}
 	return []string{"gemini", "--resume", sessionID}
@@ -188,7 +186,7 @@ func (w *walk) file(path string, info fs.FileInfo, h hint) error {
 		if id == "" {
 			id = strings.TrimSuffix(filepath.Base(path), filepath.Ext(path))
 		}
-		id = h.Parent + agentMark + id
+		id = h.Parent + transcript.SubagentMark + id
 	}
 	class := 0
 	if content {
