@@ -47,7 +47,7 @@ type codec struct {
 // codecs are shared: an encoder or decoder holds about a megabyte and is safe
 // for concurrent EncodeAll and DecodeAll.
 var codecs = sync.OnceValues(func() (*codec, error) {
-	enc, err := zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedDefault), zstd.WithEncoderConcurrency(1), zstd.WithLowerEncoderMem(true))
+	enc, err := zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedDefault), zstd.WithEncoderConcurrency(1), zstd.WithLowerEncoderMem(true), zstd.WithWindowSize(window))
 	if err != nil {
 		return nil, fmt.Errorf("set up compression: %w", err)
 	}
@@ -119,6 +119,10 @@ func appendString(b []byte, s string) []byte {
 	return append(b, s...)
 }
 
+// window is how far back, in bytes, compression looks for repetitions. Nearly all
+// blocks are smaller, and an encoder keeps as much memory as that.
+const window = 1 << 20
+
 func compress(raw []byte) ([]byte, error) {
 	c, err := codecs()
 	if err != nil {
@@ -141,7 +145,7 @@ func compressGiant(raw []byte, parts []transcript.Part, put func(piece []byte) e
 		size += 1 + uvarintLen(uint64(len(p.Text))) + len(p.Text)
 	}
 	out := pieces{put: put}
-	enc, err := zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedDefault), zstd.WithEncoderConcurrency(1), zstd.WithLowerEncoderMem(true), zstd.WithWindowSize(1<<20))
+	enc, err := zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedDefault), zstd.WithEncoderConcurrency(1), zstd.WithLowerEncoderMem(true), zstd.WithWindowSize(window))
 	if err != nil {
 		return fmt.Errorf("set up compression: %w", err)
 	}
