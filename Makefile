@@ -20,7 +20,7 @@ MB         ?= 100
 Q          ?=
 export Q
 
-.PHONY: help build run demo install test format vet staticcheck windows unit neovim vscode vsix faults fuzz fuzz-short bench bench-parts notices clean needs-go needs-cc needs
+.PHONY: help build run demo install test format vet staticcheck windows unit neovim faults fuzz fuzz-short bench bench-parts notices clean needs-go needs-cc needs
 
 help:
 	@echo 'make run Q="some words"   search your own sessions'
@@ -28,7 +28,6 @@ help:
 	@echo 'make build                build $(BIN)'
 	@echo 'make install              install sessionls where go install puts it'
 	@echo 'make test                 run every check (.ci/run does)'
-	@echo 'make vsix                 pack the VS Code extension for this platform'
 	@echo 'make bench, bench-parts   measure the program (MB=$(MB), LOCOMO=file); measure parts of it'
 	@echo 'make fuzz                 look for crashes (FUZZTIME=$(FUZZTIME) each)'
 	@echo 'make faults               kill, starve and crowd it for some minutes'
@@ -52,7 +51,7 @@ demo: build
 install: needs-go needs-cc
 	$(GO) install -tags $(TAGS) -ldflags '$(LDFLAGS)' .
 
-test: needs format vet windows staticcheck fuzz-short unit neovim vscode
+test: needs format vet windows staticcheck fuzz-short unit neovim
 
 format:
 	@unformatted=$$(gofmt -l $$(git ls-files '*.go')); \
@@ -74,15 +73,6 @@ unit: needs-go needs-cc
 neovim: build
 	clients/neovim/test/run
 
-# The VS Code extension in the newest VS Code and in the oldest it is for. Installs what it needs below clients/vscode, on
-# Debian as root.
-vscode: needs-go needs-cc
-	clients/vscode/test/run
-
-# The extension for this platform, with the server inside: clients/vscode/sessionls.vsix
-vsix: needs-go needs-cc
-	@clients/vscode/pack
-
 # The long form of what unit does in seconds.
 faults: needs-go needs-cc
 	$(GO) test -tags $(TAGS) -v -count 1 -timeout 60m ./index/faults -faults.long
@@ -90,7 +80,7 @@ faults: needs-go needs-cc
 # Every fuzz test runs its fixed corpus as part of unit. Here those without C look
 # a little further; the number of tries is fixed, so the time is bounded.
 fuzz-short: needs-go
-	@set -e; for p in $$($(GO) list -tags $(TAGS) ./contract ./cli ./index/analysis ./server/rpc); do \
+	@set -e; for p in $$($(GO) list -tags $(TAGS) ./contract ./cli ./index/analysis ./server/rpc ./server/remote); do \
 		for f in $$($(GO) test -tags $(TAGS) -list '^Fuzz' $$p | grep '^Fuzz'); do \
 			echo "fuzz $$p $$f"; $(GO) test -tags $(TAGS) -run '^$$' -fuzz "^$$f\$$" -fuzztime 3000x $$p; \
 		done; \
@@ -131,5 +121,7 @@ needs-cc:
 needs: needs-go
 	@missing=''; command -v git >/dev/null || missing="$$missing git"; \
 	command -v "$$($(GO) env CC)" >/dev/null || missing="$$missing gcc libc6-dev"; \
+	[ -x /usr/sbin/sshd ] || command -v sshd >/dev/null || missing="$$missing openssh-server"; \
+	command -v ssh >/dev/null || missing="$$missing openssh-client"; \
 	if [ -n "$$missing" ] && [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
 		apt-get update -q && DEBIAN_FRONTEND=noninteractive apt-get install -q -y --no-install-recommends $$missing; fi

@@ -34,7 +34,19 @@ func TestMain(m *testing.M) {
 const noWait = "GORACE=atexit_sleep_ms=0"
 
 // machine is a user's home and what sessionls keeps.
-type machine struct{ home, own string }
+type machine struct {
+	home, own string
+	path      string // PATH; none if ""
+}
+
+// environment makes the test binary sessionls on the machine.
+func (m machine) environment() []string {
+	env := []string{asProgram + "=1", "HOME=" + m.home, "SESSIONLS_HOME=" + m.own, "TMPDIR=" + os.TempDir(), noWait}
+	if m.path != "" {
+		env = append(env, "PATH="+m.path)
+	}
+	return env
+}
 
 func newMachine(t *testing.T, samples bool) machine {
 	t.Helper()
@@ -97,7 +109,7 @@ func (p pause) Read([]byte) (int, error) {
 func (m machine) talk(t *testing.T, stdin io.Reader, out *transcript, args ...string) outcome {
 	t.Helper()
 	cmd := exec.Command(os.Args[0], args...)
-	cmd.Env = []string{asProgram + "=1", "HOME=" + m.home, "SESSIONLS_HOME=" + m.own, "TMPDIR=" + os.TempDir(), noWait}
+	cmd.Env = m.environment()
 	cmd.Dir = m.home
 	cmd.Stdin = stdin
 	var errs bytes.Buffer

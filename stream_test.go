@@ -17,29 +17,7 @@ import (
 func TestStreamOfHits(t *testing.T) {
 	m := newMachine(t, true)
 	m.must(t, 0, "search", "tide")
-	cmd := exec.Command(os.Args[0], "serve")
-	cmd.Env = []string{asProgram + "=1", "HOME=" + m.home, "SESSIONLS_HOME=" + m.own, "TMPDIR=" + os.TempDir(), noWait}
-	in, err := cmd.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	r, w, err := os.Pipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	cmd.Stdout = w
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	w.Close()
-	t.Cleanup(func() {
-		_ = cmd.Process.Kill()
-		_ = cmd.Wait()
-		r.Close()
-	})
-	client := rpctest.Over(t, in, r)
-	client.Send(`{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"processId":null,"capabilities":{}}}`)
-	client.Response("0")
+	client := m.serving(t)
 	ask := func(id, request string) contract.SearchEventsResponse {
 		client.Send(`{"jsonrpc":"2.0","id":` + id + `,"method":"workspace/executeCommand","params":{"command":"sessionls.searchEvents","arguments":[` + request + `]}}`)
 		var out contract.SearchEventsResponse
@@ -73,4 +51,33 @@ func TestStreamOfHits(t *testing.T) {
 			t.Errorf("%s: %d hits ahead of the answer, %d without a token", mode, len(ahead), len(whole.Hits))
 		}
 	}
+}
+
+// serving is a client of a server on the machine, after initialize.
+func (m machine) serving(t *testing.T) *rpctest.Peer {
+	t.Helper()
+	cmd := exec.Command(os.Args[0], "serve")
+	cmd.Env = m.environment()
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, w, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd.Stdout = w
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	w.Close()
+	t.Cleanup(func() {
+		_ = cmd.Process.Kill()
+		_ = cmd.Wait()
+		r.Close()
+	})
+	client := rpctest.Over(t, in, r)
+	client.Send(`{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"processId":null,"capabilities":{}}}`)
+	client.Response("0")
+	return client
 }

@@ -153,9 +153,21 @@ func echo(q contract.SearchSessionsRequest) string {
 		q.Query, q.Scope, q.Freshness, q.Limit, cursor, q.Filters.Agents, q.Filters.ScopePaths, since, q.Filters.Sort)
 }
 
-func (f *fake) SearchStatus(context.Context, contract.SearchStatusRequest) (contract.Status, error) {
+func (f *fake) SearchStatus(_ context.Context, q contract.SearchStatusRequest) (contract.Status, error) {
+	switch q.ExecutionHost {
+	case "runtime:dev":
+		return contract.IdleStatus(false), nil
+	case "ssh:box":
+		return contract.Status{}, contract.Failed(contract.CodePersistenceFailed, elsewhere{}, "ssh:box: ssh could not log in")
+	}
 	return f.status, nil
 }
+
+// elsewhere is the cause of a failure of another host.
+type elsewhere struct{}
+
+func (elsewhere) Error() string      { return "denied" }
+func (elsewhere) FailedHost() string { return "ssh:box" }
 
 func (f *fake) Clear(context.Context, contract.ClearRequest) (contract.ClearResponse, error) {
 	return contract.ClearResponse{Cleared: true, Identity: "new"}, nil

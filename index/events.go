@@ -52,14 +52,14 @@ func (s *Service) SearchEvents(ctx context.Context, request contract.SearchEvent
 	}()
 	select {
 	case out := <-done:
-		return contract.RedactEvents(out.response, s.transport), out.err
+		return contract.RedactEvents(out.response, s.exposure(ctx)), out.err
 	case <-ctx.Done():
 	}
 	timer := time.NewTimer(lastMoment)
 	defer timer.Stop()
 	select {
 	case out := <-done:
-		return contract.RedactEvents(out.response, s.transport), out.err
+		return contract.RedactEvents(out.response, s.exposure(ctx)), out.err
 	case <-timer.C:
 		return contract.SearchEventsResponse{}, contract.Aborted(ctx.Err())
 	}
@@ -83,7 +83,7 @@ func (s *Service) searchEvents(ctx context.Context, request contract.SearchEvent
 			header = &h
 		}
 		var err error
-		out, err = s.engine.Events(ctx, snap, session, request, query.Options{Now: s.now(), Transport: s.transport})
+		out, err = s.engine.Events(ctx, snap, session, request, query.Options{Now: s.now(), Transport: s.exposure(ctx)})
 		out.Session = header
 		return err
 	})

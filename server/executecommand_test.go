@@ -177,3 +177,49 @@ func TestAnswersComeWhole(t *testing.T) {
 		}
 	}
 }
+
+// TestTransportOfAnotherMachine: an asker that says it is another machine is
+// served as one, in requests and in what is sent unasked.
+func TestTransportOfAnotherMachine(t *testing.T) {
+	for options, want := range map[string]contract.Transport{
+		`{"transport":"remote"}`: contract.TransportRemote,
+		`{"transport":"local"}`:  contract.TransportLocal,
+		`{"transport":7}`:        contract.TransportLocal,
+		`null`:                   contract.TransportLocal,
+	} {
+		service := newFakeService()
+		saw := make(chan contract.Transport, 1)
+		service.search = func(ctx context.Context, _ contract.SearchSessionsRequest) (contract.SearchSessionsResponse, error) {
+			saw <- contract.TransportOf(ctx)
+			return contract.UnavailableResponse(contract.ReasonDisabled), nil
+		}
+		s := start(t, service)
+		s.Send(strings.Replace(plainInitialize, `"capabilities":{}`, `"capabilities":{},"initializationOptions":`+options, 1))
+		s.Response("0")
+		s.Send(execute(1, "sessionls.searchSessions", `{"query":"x"}`))
+		if got := <-saw; got != want {
+			t.Errorf("%s: served as %s", options, got)
+		}
+	}
+}
+
+// TestOtherHostsDoNotHoldUpThisOne: requests that wait for the network take no
+// turns of those that this machine answers.
+func TestOtherHostsDoNotHoldUpThisOne(t *testing.T) {
+	service := newFakeService()
+	service.search = func(ctx context.Context, q contract.SearchSessionsRequest) (contract.SearchSessionsResponse, error) {
+		if !q.ExecutionHost.IsLocal() {
+			<-ctx.Done()
+			return contract.SearchSessionsResponse{}, ctx.Err()
+		}
+		return contract.UnavailableResponse(contract.ReasonDisabled), nil
+	}
+	s := started(t, service)
+	for i := range 2 * maxHeavy {
+		s.Send(execute(100+i, "sessionls.searchSessions", `{"query":"x","executionHost":"ssh:box"}`))
+	}
+	s.Send(execute(1, "sessionls.searchSessions", `{"query":"x"}`))
+	if m := s.Response("1"); m.Error != nil {
+		t.Errorf("%s", m.Raw)
+	}
+}

@@ -120,11 +120,14 @@ func (h *Hosts) answer(ctx context.Context, host contract.Host, name string, wir
 	defer end()
 	for again := true; ; again = false {
 		raw, said, err := h.once(ctx, host, name, wire, stream)
+		var told *contract.Error
 		switch {
 		case err == nil:
 			return raw, nil
 		case ctx.Err() != nil && !errors.Is(context.Cause(ctx), errSilent):
 			return nil, contract.Aborted(ctx.Err())
+		case errors.As(err, &told):
+			return nil, err
 		case errors.Is(err, errSilent), ctx.Err() != nil:
 			return nil, failed(host, err, "%s does not answer any more; the connection was closed, ask again for a new one", host)
 		case errors.Is(err, rpc.ErrBroken):
@@ -164,7 +167,7 @@ func (h *Hosts) once(ctx context.Context, host contract.Host, name string, wire 
 	if err != nil {
 		return nil, "", contract.Internal(fmt.Errorf("writing the request: %w", err))
 	}
-	raw, err = conn.execute(within, name, request, h.opts.quiet)
+	raw, err = conn.execute(within, name, request, h.opts.quiet, h.opts.probeTimeout)
 	if err != nil && errors.Is(context.Cause(within), errStream) {
 		err = errStream
 	}

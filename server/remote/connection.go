@@ -175,20 +175,20 @@ func (c *connection) stream(take func(value json.RawMessage)) (token string, end
 
 // execute runs a command. While the answer is out the host is asked from time to
 // time whether it still answers at all, which a slow search does not prevent.
-func (c *connection) execute(ctx context.Context, name string, request json.RawMessage, patience time.Duration) (json.RawMessage, error) {
+func (c *connection) execute(ctx context.Context, name string, request json.RawMessage, quiet, probing time.Duration) (json.RawMessage, error) {
 	ctx, end := context.WithCancelCause(ctx)
 	defer end(nil)
 	answered := make(chan struct{})
 	defer close(answered)
 	go func() {
-		for tick := time.NewTicker(patience); ; {
+		for tick := time.NewTicker(quiet); ; {
 			select {
 			case <-answered:
 				tick.Stop()
 				return
 			case <-tick.C:
 			}
-			probe, stop := context.WithTimeout(ctx, probeTimeout)
+			probe, stop := context.WithTimeout(ctx, probing)
 			_, err := c.run(probe, "searchStatus", json.RawMessage(`{}`))
 			stop()
 			var answer *responseError

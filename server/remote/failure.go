@@ -88,7 +88,7 @@ func failureOfStart(host contract.Host, cause error, ended bool, code int, stder
 	case ended:
 		return failed(host, cause, "%s: the service ended before it answered, with exit code %d%s; does %s work?", host, code, heard, host.Invocation("version"))
 	case errors.Is(cause, errSilent):
-		return failed(host, cause, "%s did not answer in %s%s; does %s work?", host, startTimeout, heard, host.Invocation("version"))
+		return failed(host, cause, "%s gave %v%s; does %s work?", host, cause, heard, host.Invocation("version"))
 	}
 	return failed(host, cause, "%s prints something that is not of the protocol%s: %s; what do its shell's start files print, and is `sessionls serve` what is started?", host, heard, brief(cause.Error()))
 }
@@ -159,6 +159,6 @@ func knownCode(rpcCode int, code string) bool {
 	return false
 }
 
-var errSilent = errors.New("no answer in time")
+var errSilent = errors.New("no answer")
 
-func silent(after fmt.Stringer) error { return fmt.Errorf("%w (%s)", errSilent, after) }
+func silent(after fmt.Stringer) error { return fmt.Errorf("%w in %s", errSilent, after) }

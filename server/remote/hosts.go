@@ -40,6 +40,7 @@ type Options struct {
 
 	startTimeout time.Duration // startTimeout if 0
 	quiet        time.Duration // quiet if 0
+	probeTimeout time.Duration // probeTimeout if 0
 }
 
 // Bounds of the pool.
@@ -90,6 +91,9 @@ func New(opts Options) *Hosts {
 	}
 	if opts.quiet == 0 {
 		opts.quiet = quiet
+	}
+	if opts.probeTimeout == 0 {
+		opts.probeTimeout = probeTimeout
 	}
 	return &Hosts{opts: opts, lines: map[contract.Host]*line{}}
 }

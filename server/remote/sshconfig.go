@@ -22,7 +22,7 @@ const (
 // it includes are read, too; what cannot be read names none.
 func SSHHosts(home string) []contract.Host {
 	dir := filepath.Join(home, ".ssh")
-	r := sshReader{home: home, dir: dir, left: maxSSHFiles}
+	r := sshReader{home: home, dir: dir, left: maxSSHFiles, seen: map[string]bool{}}
 	r.read(filepath.Join(dir, "config"))
 	return r.hosts
 }
@@ -30,14 +30,16 @@ func SSHHosts(home string) []contract.Host {
 type sshReader struct {
 	home, dir string
 	left      int // files that may still be read
+	seen      map[string]bool
 	hosts     []contract.Host
 }
 
 func (r *sshReader) read(path string) {
 	info, err := os.Stat(path)
-	if err != nil || !info.Mode().IsRegular() || info.Size() > maxSSHFile || r.left == 0 {
+	if err != nil || !info.Mode().IsRegular() || info.Size() > maxSSHFile || r.left == 0 || r.seen[path] {
 		return
 	}
+	r.seen[path] = true
 	r.left--
 	f, err := os.Open(path)
 	if err != nil {
