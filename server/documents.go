@@ -217,14 +217,7 @@ func (d *documents) names() []contract.SessionName {
 // followDocuments has the client ask again for documents that have grown.
 func (s *server) followDocuments(ctx context.Context, wake <-chan struct{}) {
 	for {
-		select {
-		case <-ctx.Done():
-			return
-		case _, open := <-wake:
-			if !open {
-				return
-			}
-		}
+		// The first look is for what came before the wake-ups did.
 		for _, document := range s.grownDocuments(ctx) {
 			params := &protocol.TextDocumentContentRefreshParams{URI: uri.URI(document)}
 			if _, err := s.call(ctx, protocol.MethodWorkspaceTextDocumentContentRefresh, params); err != nil {
@@ -235,6 +228,14 @@ func (s *server) followDocuments(ctx context.Context, wake <-chan struct{}) {
 		case <-ctx.Done():
 			return
 		case <-time.After(refreshInterval):
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case _, open := <-wake:
+			if !open {
+				return
+			}
 		}
 	}
 }
