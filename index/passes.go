@@ -155,6 +155,13 @@ func (p *passes) interrupt() {
 	}
 }
 
+// begin lets nobody else join a run.
+func (p *passes) begin(r *run) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	r.begun = true
+}
+
 func (p *passes) close() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -234,6 +241,8 @@ func (s *Service) pass(ctx context.Context, r *run) (*reconcile.Result, error) {
 	if err != nil || !policy.Allows() {
 		return nil, errInterrupted
 	}
+	// Before the configuration is read: who asks from now on may have changed it.
+	s.passes.begin(r)
 	cfg, err := s.passConfig(policy)
 	if err != nil {
 		return nil, err
@@ -259,8 +268,7 @@ func (s *Service) passOnce(ctx context.Context, r *run, cfg reconcile.Config) (*
 		return nil, errors.Join(err, w.Close())
 	}
 	last := readReport(text)
-	s.passes.mu.Lock()
-	r.begun = true
+	// No lock: a run that has begun is not widened.
 	cfg.Full = r.full
 	// An index that was never swept holds only what was looked at.
 	if r.paths != nil && last != nil {
@@ -269,7 +277,6 @@ func (s *Service) passOnce(ctx context.Context, r *run, cfg reconcile.Config) (*
 			cfg.Suspect = append(cfg.Suspect, d.Root)
 		}
 	}
-	s.passes.mu.Unlock()
 	s.watch.begins(cfg.Paths == nil)
 	defer s.watch.writes(false)
 	result, err := reconcile.Run(ctx, w, cfg)
