@@ -93,7 +93,7 @@ func (s *Service) await(ctx context.Context, box *requests.Box, id int64, meanwh
 		a, err := box.Look(ctx, id)
 		now := time.Now()
 		switch {
-		case err != nil, a.State == requests.Done, a.State == requests.Withdrawn, a.State == requests.Posted && now.Sub(began) > takenWithin:
+		case err != nil, a.State == requests.Done, a.State == requests.Withdrawn, a.State == requests.Posted && now.Sub(began) > s.takenWithin:
 			return a, err
 		case a.State == requests.Taken && now.Sub(glanced) > glanceEvery:
 			glanced = now

@@ -25,6 +25,15 @@ func (w *world) writing(s *index.Service) {
 	w.until("the first look of the writer", func() bool { return index.Seated(s) && w.status(s).Phase == contract.PhaseCurrent })
 }
 
+// asker is a service that relies on the writer, however busy the machine is.
+func (w *world) asker(reads *fakeReader) *index.Service {
+	w.t.Helper()
+	s := w.service(reads)
+	index.SetPatience(s, inTime)
+	index.SetTakenWithin(s, inTime)
+	return s
+}
+
 // pending counts the requests in a state.
 func (w *world) pending(state requests.State) (n int) {
 	w.t.Helper()
@@ -46,7 +55,7 @@ func TestWriterServesOthers(t *testing.T) {
 	reads, others := newFake("fakes"), newFake("fakes")
 	a := w.enabled(reads)
 	w.writing(a)
-	b := w.service(others)
+	b := w.asker(others)
 	reads.taken()
 	for i := range 5 {
 		w.append("fakes/a.fake", fmt.Sprintf("reed%d\n", i))
@@ -96,7 +105,7 @@ func TestWriterFailsOthers(t *testing.T) {
 	w.write("fakes/a.fake", "session-a\nthe plover nests\n")
 	others := newFake("fakes")
 	w.writing(w.enabled(newFake("fakes")))
-	b := w.service(others)
+	b := w.asker(others)
 	w.must(os.WriteFile(w.paths.Forgotten(), []byte("{"), 0o600))
 	request := contract.NewSearchSessionsRequest("plover")
 	request.Freshness = contract.FreshnessWait
@@ -130,8 +139,7 @@ func TestRequestsShareAPass(t *testing.T) {
 	w.writing(a)
 	var askers []*index.Service
 	for range 6 {
-		askers = append(askers, w.service(newFake("fakes")))
-		index.SetPatience(askers[len(askers)-1], inTime)
+		askers = append(askers, w.asker(newFake("fakes")))
 	}
 	w.write("fakes/bog.fake", "session-bog\n"+bog+"\n")
 	var all sync.WaitGroup

@@ -27,6 +27,7 @@ func TestWriterIsKilledAtWork(t *testing.T) {
 	w.write("fakes/a.fake", "session-a\nthe plover nests\n")
 	s := w.enabled(newFake("fakes"))
 	index.SetPatience(s, inTime)
+	index.SetTakenWithin(s, inTime)
 	writer := w.another("follow")
 	w.says(writer, "seated")
 	w.fresh(s, "plover")

@@ -6,6 +6,9 @@ import "time"
 // called while requests run.
 func SetPatience(s *Service, d time.Duration) { s.patience = d }
 
+// SetTakenWithin sets how long the writer may take to take a request.
+func SetTakenWithin(s *Service, d time.Duration) { s.takenWithin = d }
+
 // Ask makes a pass over what changed at some paths.
 func Ask(s *Service, paths []string) error {
 	r := s.ask(false, paths)

@@ -68,6 +68,8 @@ type Service struct {
 	now       func() time.Time
 	transport contract.Transport
 	patience  time.Duration
+	// How long the writer may take to take a request.
+	takenWithin time.Duration
 
 	policy     policyFile
 	tombstones tombstones
@@ -105,7 +107,7 @@ func Open(ctx context.Context, opts Options) (*Service, error) {
 	}
 	s := &Service{
 		paths: opts.Paths, env: opts.Env, readers: opts.Readers, log: zerolog.Nop(), now: opts.Now, transport: opts.Transport,
-		byAgent: map[string]transcript.Reader{}, patience: patience, engine: query.New(), gate: make(chan struct{}, 1),
+		byAgent: map[string]transcript.Reader{}, patience: patience, takenWithin: takenWithin, engine: query.New(), gate: make(chan struct{}, 1),
 	}
 	if opts.Ranking != nil {
 		s.engine = s.engine.WithRanking(*opts.Ranking)
