@@ -20,7 +20,7 @@ MB         ?= 100
 Q          ?=
 export Q
 
-.PHONY: help build run demo install test format vet staticcheck windows unit neovim faults fuzz fuzz-short bench bench-parts notices clean needs-go needs-cc needs
+.PHONY: help build run demo install test format vet staticcheck windows unit neovim vscode vsix faults fuzz fuzz-short bench bench-parts notices clean needs-go needs-cc needs
 
 help:
 	@echo 'make run Q="some words"   search your own sessions'
@@ -28,6 +28,7 @@ help:
 	@echo 'make build                build $(BIN)'
 	@echo 'make install              install sessionls where go install puts it'
 	@echo 'make test                 run every check (.ci/run does)'
+	@echo 'make vsix                 pack the VS Code extension for this platform'
 	@echo 'make bench, bench-parts   measure the program (MB=$(MB), LOCOMO=file); measure parts of it'
 	@echo 'make fuzz                 look for crashes (FUZZTIME=$(FUZZTIME) each)'
 	@echo 'make faults               kill, starve and crowd it for some minutes'
@@ -51,7 +52,7 @@ demo: build
 install: needs-go needs-cc
 	$(GO) install -tags $(TAGS) -ldflags '$(LDFLAGS)' .
 
-test: needs format vet windows staticcheck fuzz-short unit neovim
+test: needs format vet windows staticcheck fuzz-short unit neovim vscode
 
 format:
 	@unformatted=$$(gofmt -l $$(git ls-files '*.go')); \
@@ -72,6 +73,15 @@ unit: needs-go needs-cc
 # The Neovim client in every Neovim it is for. Installs what it needs below clients/neovim/.tools, on Debian as root.
 neovim: build
 	clients/neovim/test/run
+
+# The VS Code extension in the newest VS Code and in the oldest it is for. Installs what it needs below clients/vscode, on
+# Debian as root.
+vscode: needs-go needs-cc
+	clients/vscode/test/run
+
+# The extension for this platform, with the server inside: clients/vscode/sessionls.vsix
+vsix: needs-go needs-cc
+	@clients/vscode/pack
 
 # The long form of what unit does in seconds.
 faults: needs-go needs-cc

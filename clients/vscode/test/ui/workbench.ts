@@ -1,0 +1,235 @@
+// A person at a real workbench: keys, lists, messages.
+
+import fs from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import { type Browser, chromium, type Locator, type Page } from 'playwright-core';
+import { chromiumOptions, type Edition, type Editor, paths, startEditor } from '../tools/editor';
+import { makeHome, type TestHome } from '../tools/home';
+
+/** Generous: the machine may be busy. Nothing here is a measurement. */
+const patience = Number(process.env['PATIENCE'] ?? 120) * 1000;
+
+export class Workbench {
+  private constructor(
+    readonly edition: Edition,
+    readonly home: TestHome,
+    readonly page: Page,
+    private readonly root: string,
+    private readonly editor: Editor,
+    private readonly browser: Browser,
+    /** Hosts other than this one that the page has asked. */
+    readonly elsewhere: string[],
+  ) {}
+
+  /** Opens a workbench over a home of invented sessions, or over that of somebody. */
+  static async open(edition: Edition, settings: Record<string, unknown> = {}, someHome?: string): Promise<Workbench> {
+    const root = fs.mkdtempSync(path.join(os.tmpdir(), 'sessionls-ui-'));
+    const home = makeHome(root);
+    const editor = await startEditor({
+      edition,
+      state: path.join(root, 'state'),
+      vsix: path.join(paths.extension, 'sessionls.vsix'),
+      settings: {
+        'sessions.server.environment': someHome === undefined ? home.environment : { ...home.environment, HOME: someHome, XDG_CONFIG_HOME: `${someHome}/.config` },
+        'terminal.integrated.env.linux': { PATH: home.environment['PATH'], PS1: '$ ' },
+        'terminal.integrated.defaultProfile.linux': 'sh',
+        'terminal.integrated.profiles.linux': { sh: { path: '/bin/sh' } },
+        ...settings,
+      },
+    });
+    const browser = await chromium.launch(chromiumOptions);
+    const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, permissions: ['clipboard-read', 'clipboard-write'] });
+    const page = await context.newPage();
+    page.setDefaultTimeout(patience);
+    const elsewhere: string[] = [];
+    page.on('request', (r) => {
+      const url = new URL(r.url());
+      // Resources of a webview have made-up addresses, which the editor answers itself.
+      if (url.protocol.startsWith('http') && url.hostname !== '127.0.0.1' && !url.hostname.includes('.vscode-resource.')) elsewhere.push(url.host);
+    });
+    const workbench = new Workbench(edition, home, page, root, editor, browser, elsewhere);
+    await page.goto(`${editor.url}?folder=${encodeURIComponent(home.workspace)}`, { waitUntil: 'domcontentloaded' });
+    await workbench.statusItem.waitFor();
+    return workbench;
+  }
+
+  async close(): Promise<void> {
+    await this.browser.close();
+    await this.editor.stop();
+    fs.rmSync(this.root, { recursive: true, force: true });
+  }
+
+  get statusItem(): Locator {
+    return this.page.locator('[id="sessionls.sessionls.sessions.status"]');
+  }
+
+  get rows(): Locator {
+    return this.page.locator('.quick-input-list .monaco-list-row');
+  }
+
+  row(text: string | RegExp): Locator {
+    return this.rows.filter({ hasText: text }).first();
+  }
+
+  /** Waits until that row of the list has the focus; 0 is the first. */
+  async focused(index: number): Promise<void> {
+    await this.page.locator(`.quick-input-list .monaco-list-row.focused[data-index="${index}"]`).waitFor();
+  }
+
+  get input(): Locator {
+    return this.page.locator('.quick-input-widget input.input').first();
+  }
+
+  get title(): Locator {
+    return this.page.locator('.quick-input-title');
+  }
+
+  message(text: string | RegExp): Locator {
+    return this.page.locator('.notification-toast', { hasText: text }).first();
+  }
+
+  /** The lines of the active text editor that are on the screen. */
+  get lines(): Locator {
+    return this.page.locator('.editor-group-container.active .view-lines');
+  }
+
+  async key(...keys: string[]): Promise<void> {
+    for (const key of keys) await this.page.keyboard.press(key);
+  }
+
+  /** Runs commands through the palette, which lists only what was known when it opened. */
+  async command(...titles: string[]): Promise<void> {
+    for (const title of titles) {
+      await this.dismiss();
+      for (const end = Date.now() + patience; ; ) {
+        if (Date.now() > end) throw new Error(`the palette has no ${title}`);
+        await this.key('F1');
+        await this.input.waitFor();
+        await this.input.fill(`>${title}`);
+        const found = await this.row(title).waitFor({ timeout: 5000 }).then(() => true, () => false);
+        if (found) break;
+        await this.dismiss();
+      }
+      await this.key('Enter');
+    }
+  }
+
+  async openFile(name: string): Promise<void> {
+    await this.dismiss();
+    await this.key('Control+p');
+    await this.input.waitFor();
+    await this.input.fill(this.home.workspace + '/' + name);
+    await this.row(name).waitFor();
+    await this.key('Enter');
+    await this.tab(name).waitFor();
+    await this.page.locator('.editor-group-container.active .monaco-editor').first().click();
+  }
+
+  /** Waits for a question and answers it. */
+  async dialog(question: string, answer: string): Promise<void> {
+    const box = this.page.locator('.monaco-dialog-box', { hasText: question });
+    await box.waitFor();
+    await box.getByRole('button', { name: answer }).click();
+    await box.waitFor({ state: 'hidden' });
+  }
+
+  tab(name: string | RegExp): Locator {
+    return this.page.locator('.tab.active', { hasText: name }).first();
+  }
+
+  treeItem(name: string | RegExp): Locator {
+    return this.page.getByRole('treeitem', { name }).first();
+  }
+
+  /** Waits until the status bar item says that. */
+  async status(text: RegExp): Promise<void> {
+    await this.page.locator('[id="sessionls.sessionls.sessions.status"]', { hasText: text }).waitFor();
+  }
+
+  /** Waits until some item of the status bar says that. */
+  async statusText(text: RegExp): Promise<void> {
+    await this.page.locator('.statusbar-item', { hasText: text }).first().waitFor();
+  }
+
+  async clipboard(): Promise<string> {
+    return this.page.evaluate('navigator.clipboard.readText()');
+  }
+
+  /** The selected text of the active editor, by way of the clipboard. */
+  async selected(): Promise<string> {
+    await this.page.evaluate("navigator.clipboard.writeText('')");
+    await this.key('Control+c');
+    await this.page.waitForTimeout(150);
+    return this.clipboard();
+  }
+
+  /** The processes of the server that this workbench has started. */
+  servers(): number[] {
+    return fs
+      .readdirSync('/proc')
+      .filter((name) => /^\d+$/.test(name))
+      .map(Number)
+      .filter((pid) => {
+        try {
+          return (
+            fs.readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes('server/sessionls\0serve') &&
+            fs.readFileSync(`/proc/${pid}/environ`, 'utf8').includes(`SESSIONLS_HOME=${this.home.own}`) &&
+            !/^State:\s+Z/m.test(fs.readFileSync(`/proc/${pid}/status`, 'utf8'))
+          );
+        } catch {
+          return false; // ended meanwhile
+        }
+      });
+  }
+
+  /** Opens the search by its key and types. */
+  async search(query: string): Promise<void> {
+    await this.dismiss();
+    // The focus may just be on its way elsewhere, and a chord then gets lost.
+    await this.until(async () => {
+      await this.key('Control+k', 'a');
+      return this.input.waitFor({ timeout: 3000 }).then(() => true, () => false);
+    });
+    await this.page.keyboard.type(query);
+  }
+
+  /** Closes the list that is open. */
+  async dismiss(): Promise<void> {
+    if (!(await this.input.isVisible())) return;
+    await this.key('Escape');
+    await this.input.waitFor({ state: 'hidden' });
+  }
+
+  /** The text of every row, with plain spaces. */
+  async rowTexts(): Promise<string[]> {
+    return (await this.rows.allInnerTexts()).map((t) => t.replace(/\s+/g, ' ').trim());
+  }
+
+  /** Waits until something holds. */
+  async until(holds: () => Promise<boolean> | boolean): Promise<void> {
+    const end = Date.now() + patience;
+    while (!(await holds())) {
+      if (Date.now() > end) throw new Error('it did not come to that');
+      await this.page.waitForTimeout(100);
+    }
+  }
+
+  /** A picture for the README; only the newest edition makes them, and only when asked to. */
+  async picture(name: string): Promise<void> {
+    const folder = process.env['PICTURES'];
+    if (folder === undefined || this.edition !== 'newest') return;
+    await this.page.mouse.move(640, 799);
+    await this.page.waitForTimeout(400);
+    await this.page.screenshot({ path: path.join(folder, `${name}.png`) });
+  }
+
+  /** What it looks like now, for a look at a failure. */
+  async snapshot(name: string): Promise<void> {
+    await this.page.screenshot({ path: path.join(paths.extension, 'out', `${this.edition}-${name}.png`) });
+  }
+}
+
+export function editionOfTest(): Edition {
+  return process.env['EDITION'] === 'floor' ? 'floor' : 'newest';
+}
