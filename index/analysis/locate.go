@@ -136,13 +136,10 @@ func (l *locator) anchor(text string, joined bool) {
 	if text == "" {
 		return
 	}
-	a := anchor{text: text, joined: joined}
+	a := anchor{text: text, joined: joined, rarest: Rarest(text)}
 	for i := range len(text) {
 		if byteClass[text[i]] > classDigit {
 			a.joined = false // a special word, written as it is
-		}
-		if rareness(text[i]) > rareness(text[a.rarest]) {
-			a.rarest = i
 		}
 	}
 	l.anchors = append(l.anchors, a)
@@ -150,6 +147,18 @@ func (l *locator) anchor(text string, joined bool) {
 
 // byFrequency are the letters of English, the most frequent first.
 const byFrequency = "etaoinsrhldcumfpgwybvkxjqz"
+
+// Rarest is the offset of the byte of a term that few English words have. A
+// search that looks for it first has the least to look at. The term must not be empty.
+func Rarest(term string) int {
+	best := 0
+	for i := range len(term) {
+		if rareness(term[i]) > rareness(term[best]) {
+			best = i
+		}
+	}
+	return best
+}
 
 func rareness(c byte) int {
 	if i := strings.IndexByte(byFrequency, c); i >= 0 {

@@ -5,6 +5,8 @@ import (
 	"context"
 	"math/bits"
 	"unicode/utf8"
+
+	"github.com/sessionls/sessionls/index/analysis"
 )
 
 // Vocabulary is a list of chunks. It is safe for concurrent use.
@@ -73,8 +75,8 @@ func (v Vocabulary) Containing(ctx context.Context, part string, limit int) (wor
 	if part == "" || limit < 1 {
 		return nil, false, nil
 	}
-	sub := []byte(part)
-	ascii := isASCII(sub)
+	sub := infix{[]byte(part), analysis.Rarest(part)}
+	ascii := isASCII(sub.text)
 	seen := map[string]bool{}
 	take := func(w []byte) bool {
 		if seen[string(w)] {
@@ -101,17 +103,44 @@ func (v Vocabulary) Containing(ctx context.Context, part string, limit int) (wor
 	return words, more, nil
 }
 
+// infix is a part of words, which is looked for by its rarest byte: bytes.Index
+// takes the first, of which there may be very many.
+type infix struct {
+	text   []byte
+	rarest int
+}
+
+// in is bytes.Index(b, f.text).
+func (f *infix) in(b []byte) int {
+	for at := f.rarest; at < len(b); at++ {
+		k := bytes.IndexByte(b[at:], f.text[f.rarest])
+		if k < 0 {
+			return -1
+		}
+		at += k
+		from := at - f.rarest
+		to := from + len(f.text)
+		if to > len(b) {
+			return -1
+		}
+		if bytes.Equal(b[from:to], f.text) {
+			return from
+		}
+	}
+	return -1
+}
+
 // inEqual finds the words of n bytes each that contain sub; false if take has
 // enough.
-func inEqual(group []byte, n int, sub []byte, take func([]byte) bool) bool {
+func inEqual(group []byte, n int, sub infix, take func([]byte) bool) bool {
 	for at := 0; ; {
-		i := bytes.Index(group[at:], sub)
+		i := sub.in(group[at:])
 		if i < 0 {
 			return true
 		}
 		i += at
 		from := i - i%n
-		if i+len(sub) > from+n { // from one word into the next
+		if i+len(sub.text) > from+n { // from one word into the next
 			at = i + 1
 			continue
 		}
@@ -123,9 +152,9 @@ func inEqual(group []byte, n int, sub []byte, take func([]byte) bool) bool {
 }
 
 // inLines finds the words that end with a newline each and contain sub.
-func inLines(group, sub []byte, take func([]byte) bool) bool {
+func inLines(group []byte, sub infix, take func([]byte) bool) bool {
 	for len(group) > 0 {
-		i := bytes.Index(group, sub)
+		i := sub.in(group)
 		if i < 0 {
 			return true
 		}
