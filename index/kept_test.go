@@ -114,6 +114,33 @@ func TestTranscriptThatBecomesALinkToNothing(t *testing.T) {
 	}
 }
 
+// What was deleted just after it grew is not active any more, in a hit as in a
+// header and for every way to ask.
+func TestDeletedTranscriptIsNotActive(t *testing.T) {
+	w := newWorld(t)
+	w.write("fakes/a.fake", "session-a\nthe plover nests\n")
+	w.write("fakes/b.fake", "session-b\nthe plover left\n")
+	s := w.enabled(newFake("fakes"))
+	w.reconcile(s)
+	w.must(os.Remove(w.path("fakes/a.fake")))
+	if got := w.fresh(s, "plover"); got != "session-a:missing session-b" && got != "session-b session-a:missing" {
+		t.Fatalf("plover: %q", got)
+	}
+	for query, want := range map[string]string{"plover is:active": "session-b", "is:active": "session-b", "is:missing": "session-a:missing"} {
+		if got := w.fresh(s, query); got != want {
+			t.Errorf("%s: %q, want %q", query, got, want)
+		}
+	}
+	for id, want := range map[string]bool{"session-a": false, "session-b": true} {
+		req := contract.NewSearchSessionsRequest("plover")
+		req.Filters.SessionIDs, req.Filters.Active = []string{id}, &want
+		hits := w.search(s, req).Hits
+		if len(hits) != 1 || hits[0].Active != want {
+			t.Errorf("%s, active %v: %+v", id, want, hits)
+		}
+	}
+}
+
 // Below a root that is not looked into any more nothing is touched.
 func TestRootThatIsNotConfiguredAnyMore(t *testing.T) {
 	w := newWorld(t)

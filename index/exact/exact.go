@@ -95,15 +95,12 @@ func Resolve(ctx context.Context, snap *store.Snapshot, name contract.SessionNam
 	return nil, fault
 }
 
-// activeFor is how long a session counts as active after its transcript grew.
-const activeFor = 2 * time.Minute
-
 // Header is a session's header, as the index has it.
 func Header(x *store.Session, now time.Time) contract.Header {
 	h := contract.Header{
 		Agent: x.Agent, SessionID: x.SID, CreatedAt: instant(x.CreatedAt), UpdatedAt: instant(x.UpdatedAt),
 		Cwd: optional(x.CWD), Branch: optional(x.Branch), Model: optional(x.Model), Title: x.Title, MessageCount: x.MessageCount,
-		Automated: x.Automated, Active: x.Presence == string(contract.PresencePresent) && now.Sub(x.Grown) <= activeFor,
+		Automated: x.Automated, Active: x.ActiveAt(now),
 		Relation: contract.Relation(x.Relation), ParentSessionID: optional(x.ParentID), ParentEvent: optional(x.ParentEvent),
 		LineageEvidence: optional(string(x.LineageEvidence)), InheritedEventCount: x.InheritedCount, InheritedKnown: x.InheritedKnown,
 		DelegationDepth: x.DelegationDepth, Presence: contract.Presence(x.Presence), SourcePath: x.Path, Format: x.Format,

@@ -7,9 +7,6 @@ import (
 	"github.com/sessionls/sessionls/index/store"
 )
 
-// activeWindow is how recently a transcript must have grown to be active.
-const activeWindow = 2 * time.Minute
-
 // conditions are the filters of a request and the operators of its query,
 // apart by what they are held against.
 type conditions struct {
@@ -40,7 +37,7 @@ func newConditions(f contract.Filters, o *operators, clock time.Time, pathOfFile
 	c := conditions{any: f.HasClause() || o.any}
 	base := store.Filter{
 		Agents: f.Agents, IDs: f.SessionIDs, CWDs: f.Cwds, Parents: f.Parents, Active: f.Active, Automated: f.Automated,
-		Branches: f.Branches, Models: f.Models, Files: f.Files, ActiveSince: clock.Add(-activeWindow),
+		Branches: f.Branches, Models: f.Models, Files: f.Files, ActiveSince: clock.Add(-store.ActiveFor),
 		Since: timeOf(f.Since), Until: timeOf(f.Until), Presence: words(f.Presence), Relations: words(f.Relations), PathOfFile: pathOfFile,
 	}
 	for _, p := range f.ScopePaths {
@@ -77,7 +74,7 @@ func newConditions(f contract.Filters, o *operators, clock time.Time, pathOfFile
 	}
 	yes := true
 	if o.active {
-		c.sessions = append(c.sessions, store.Filter{Active: &yes, ActiveSince: clock.Add(-activeWindow)})
+		c.sessions = append(c.sessions, store.Filter{Active: &yes, ActiveSince: clock.Add(-store.ActiveFor)})
 	}
 	if o.automated {
 		c.sessions = append(c.sessions, store.Filter{Automated: &yes})

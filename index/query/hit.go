@@ -17,7 +17,7 @@ func (s *search) hit(sess *store.Session, r *ranked, c *snippets) (contract.Hit,
 	h := contract.Hit{
 		Agent: sess.Agent, SessionID: sess.SID, Title: sess.Title, Cwd: optional(sess.CWD), Branch: optional(sess.Branch), Model: optional(sess.Model),
 		CreatedAt: instantOf(sess), MessageCount: sess.MessageCount, Score: r.score, Relation: contract.Relation(sess.Relation),
-		Automated: sess.Automated, Active: !sess.Grown.Before(s.clock.Add(-activeWindow)), ParentSessionID: optional(sess.ParentID), MatchCount: r.matches,
+		Automated: sess.Automated, Active: sess.ActiveAt(s.clock), ParentSessionID: optional(sess.ParentID), MatchCount: r.matches,
 		Source: contract.Source{Presence: contract.Presence(sess.Presence), FilePath: sess.Path},
 	}
 	h.UpdatedAt = r.updatedAt()

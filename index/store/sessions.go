@@ -131,11 +131,7 @@ func (f *Filter) where() (string, []any) {
 	instants(`created`, `>=`, f.CreatedFrom)
 	instants(`created`, `<=`, f.CreatedTo)
 	if f.Active != nil {
-		op := `<`
-		if *f.Active {
-			op = `>=`
-		}
-		add(`grown `+op+` ?`, f.ActiveSince.UnixMilli())
+		add(`(presence = 'present' AND grown >= ?) = ?`, f.ActiveSince.UnixMilli(), *f.Active)
 	}
 	if f.Automated != nil {
 		add(`automated = ?`, *f.Automated)
@@ -222,6 +218,15 @@ type Session struct {
 	transcript.Header
 
 	surfaces surfaces
+}
+
+// ActiveFor is how long a session counts as active after its transcript grew.
+const ActiveFor = 2 * time.Minute
+
+// ActiveAt reports whether the session's transcript is there and grew shortly
+// before now. What is gone or cannot be reached grows no more.
+func (s *Session) ActiveAt(now time.Time) bool {
+	return s.Presence == "present" && !s.Grown.Before(now.Add(-ActiveFor))
 }
 
 // SurfaceOf is the surface of an event of the session, by its position.

@@ -97,7 +97,7 @@ func TestCommand(t *testing.T) {
 func TestCleanTitle(t *testing.T) {
 	long := strings.Repeat("word ", 40)
 	for _, c := range []struct{ in, want string }{
-		{"Fix the parser", "Fix the parser"}, {"  two\n lines\tand  spaces ", "two lines and spaces"}, {"bell \x07 and \x1b[31mred", "bell and [31mred"},
+		{"Fix the parser", "Fix the parser"}, {"  two\n lines\tand  spaces ", "two lines and spaces"}, {"bell \x07 and \x1b[31mred", "bell and red"}, {"\x1b[1;38:5:9mbold\x1b[0m \x1b]8;;https://x.invalid\x07link\x1b]8;;\x1b\\ \x1b[31", "bold link [31"},
 		{"left\u202eright\u2066x", "left right x"}, {"line\u2028sep\u2029par", "line sep par"}, {"bad \xff byte", "bad \ufffd byte"}, {"", ""}, {" \n", ""},
 		{"New session - 2026-03-15T23:40:00.000Z", ""}, {"Child session - 2026-03-15T23:40:00Z", ""}, {"New Agent", ""}, {"new chat", ""}, {"Untitled", ""}, {"Warmup", ""},
 		{"New session - about terns", "New session - about terns"}, {"Warmup exercises", "Warmup exercises"}, {"Chat with the parser", "Chat with the parser"},

@@ -25,14 +25,18 @@ var untitled = regexp.MustCompile("(?i)^(?:" + strings.Join([]string{
 	`(?:\x60{3,}|~{3,})\s*[\w.+#-]{0,20}`,
 }, "|") + ")$")
 
-// CleanTitle makes one plain line of a title: control characters and line
-// breaks become spaces, runs of space one, cut to about 100 characters at a
-// word. "" for a placeholder.
+// sequences matches what programs send to a terminal: CSI with its parameters,
+// OSC with its text (ECMA-48 5.4, 5.6), and escapes of two characters.
+var sequences = regexp.MustCompile(`\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[@-Z\\^_])`)
+
+// CleanTitle makes one plain line of a title: terminal sequences go, control
+// characters and line breaks become spaces, runs of space one, cut to about 100
+// characters at a word. "" for a placeholder.
 func CleanTitle(s string) string {
 	if len(s) > 8*titleRunes {
 		s = s[:8*titleRunes]
 	}
-	s = strings.ToValidUTF8(s, "\uFFFD")
+	s = sequences.ReplaceAllString(strings.ToValidUTF8(s, "\uFFFD"), "")
 	s = strings.Join(strings.FieldsFunc(s, func(r rune) bool {
 		return unicode.IsSpace(r) || unicode.IsControl(r) || r == '\u2028' || r == '\u2029' || unicode.Is(unicode.Bidi_Control, r)
 	}), " ")
