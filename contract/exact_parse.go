@@ -171,10 +171,9 @@ func eventName(r reader) EventName {
 	name := EventName{EventID: r.text("eventId")}
 	if raw, ok := r.field("seq"); ok {
 		n, whole := int64(0), false
-		if kindOf(raw) == "a number" {
-			n, whole = integerOf(string(raw))
-		}
-		if !whole {
+		if kind := kindOf(raw); kind != "a number" {
+			r.fail("seq", "want a whole number, got %s", kind)
+		} else if n, whole = integerOf(string(raw)); !whole {
 			r.fail("seq", "want a whole number, got %s", quote(string(raw)))
 		}
 		name.Seq = &n
