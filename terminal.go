@@ -73,6 +73,10 @@ func (t terminal) Config(context.Context) (cli.Config, error) {
 	if out.Roots == nil {
 		out.Roots = map[string][]string{}
 	}
+	out.Hosts = make(map[string]cli.ConfiguredHost, len(user.Hosts))
+	for id, host := range user.Hosts {
+		out.Hosts[id] = cli.ConfiguredHost(host)
+	}
 	if err != nil {
 		out.Problem = err.Error()
 	}

@@ -64,6 +64,7 @@ func fixedConfig() Config {
 	return Config{
 		Path: "/home/dev/.config/sessionls/config.toml", Exists: true,
 		Exclude: contract.List[string]{"~/private", "**/\x1b[2Jsecret"}, Roots: map[string][]string{"pi": {"/b"}, "codex": {"/a"}},
+		Hosts:     map[string]ConfiguredHost{"dev-box": {Label: "Dev \x1b[2J", Command: []string{"docker", "exec"}, Terminal: []string{"docker"}}},
 		Warnings:  contract.List[string]{"the key x is not known"},
 		Explained: "# Everything is optional.\n#\n# exclude = []\n",
 		Files:     contract.List[OwnFile]{{What: "index", Path: "/home/dev/.local/share/sessionls/index.db"}},

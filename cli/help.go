@@ -12,7 +12,7 @@ Pi, DeepSeek Harness, Gemini CLI, OpenCode, Copilot CLI and VS Code Copilot Chat
 
 It reads the transcripts they leave on this machine, keeps one index of them, and answers
 from a terminal and, as a language server, in an editor. Transcripts are never changed,
-and nothing leaves this machine.`
+and nothing leaves this machine but a question that you ask another one (--host).`
 
 const rootExamples = `  sessionls search tide table overflow
   sessionls search '"connection refused"' agent:codex since:7d

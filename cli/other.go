@@ -143,6 +143,15 @@ func (s *screen) config(c Config) {
 	for _, agent := range slices.Sorted(maps.Keys(c.Roots)) {
 		s.say("%s = %s", cleanLine(agent), tomlValue(c.Roots[agent]))
 	}
+	for _, id := range slices.Sorted(maps.Keys(c.Hosts)) {
+		host := c.Hosts[id]
+		s.say("[hosts.%s]", tomlText(id))
+		s.say("label = %s", tomlText(host.Label))
+		s.say("command = %s", tomlValue(host.Command))
+		if host.Terminal != nil {
+			s.say("terminal = %s", tomlValue(host.Terminal))
+		}
+	}
 	s.say("")
 	s.line(span{"# Files of sessionls:", bold})
 	for _, f := range c.Files {
@@ -151,10 +160,13 @@ func (s *screen) config(c Config) {
 }
 
 // tomlValue writes a list of strings; JSON's form is TOML's, too.
-func tomlValue(v []string) string {
-	raw, err := json.Marshal(contract.List[string](v))
+func tomlValue(v []string) string { return tomlText(contract.List[string](v)) }
+
+// tomlText writes a string, a key, or a list.
+func tomlText(v any) string {
+	raw, err := json.Marshal(v)
 	if err != nil {
-		return "[]" // strings always have a form
+		return `""` // strings always have a form
 	}
 	return cleanLine(string(raw))
 }

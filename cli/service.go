@@ -82,13 +82,23 @@ type Config struct {
 	Problem string `json:"problem,omitzero"`
 	// Warnings are about parts of the file that are ignored.
 	Warnings contract.List[string] `json:"warnings"`
-	// Exclude and Roots are the values in force.
+	// Exclude, Roots and Hosts are the values in force.
 	Exclude contract.List[string] `json:"exclude"`
 	Roots   map[string][]string   `json:"roots"`
+	// Hosts are the environments that can be asked, by id.
+	Hosts map[string]ConfiguredHost `json:"hosts"`
 	// Explained is a file that changes nothing and explains every key.
 	Explained string `json:"explained"`
 	// Files are the places where sessionls keeps its own data.
 	Files contract.List[OwnFile] `json:"files"`
+}
+
+// ConfiguredHost is an environment of the configuration file, the host
+// runtime:<id>.
+type ConfiguredHost struct {
+	Label    string   `json:"label"`
+	Command  []string `json:"command"`
+	Terminal []string `json:"terminal,omitzero"`
 }
 
 // OwnFile is a file or folder of sessionls itself.

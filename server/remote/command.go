@@ -28,6 +28,7 @@ func (h *Hosts) argv(host contract.Host) ([]string, error) {
 			"-o", "BatchMode=yes", // ask for nothing: standard input is the protocol's
 			"-o", fmt.Sprintf("ConnectTimeout=%d", int(connectTimeout.Seconds())),
 			"-o", "ClearAllForwardings=yes", // a port that is forwarded already must not be in the way
+			"-o", "RemoteCommand=none", // nor what the configuration runs for people
 			"--", target, "sessionls", "serve",
 		}, nil
 	}

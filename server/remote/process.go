@@ -18,8 +18,10 @@ type child struct {
 	exited chan struct{} // closed when it has ended and was waited for
 }
 
-// farewell is how long a command may take to end once its input is closed.
-const farewell = 2 * time.Second
+// farewell is how long a service may take to answer the goodbye, and its command
+// to end once its input is closed. Whoever waits for the end of the program waits
+// for that.
+const farewell = time.Second
 
 // start runs a command. It works in the user's home: what lies in the folder of
 // a project must not decide how a host is reached.

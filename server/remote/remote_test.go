@@ -331,7 +331,7 @@ func TestFailuresOfSSH(t *testing.T) {
 			t.Errorf("%s: %q\nwants %q", scenario, e.Message, want)
 		}
 		args, err := os.ReadFile(filepath.Join(dir, "args"))
-		if got := strings.Join(strings.Fields(string(args)), " "); err != nil || got != "-T -o BatchMode=yes -o ConnectTimeout=10 -o ClearAllForwardings=yes -- me@nowhere sessionls serve" {
+		if got := strings.Join(strings.Fields(string(args)), " "); err != nil || got != "-T -o BatchMode=yes -o ConnectTimeout=10 -o ClearAllForwardings=yes -o RemoteCommand=none -- me@nowhere sessionls serve" {
 			t.Errorf("ssh %s, %v", got, err)
 		}
 	}
