@@ -55,8 +55,10 @@ type Lines struct {
 // while it is read is finished by the next pass). Members named in skip are
 // dropped from long lines.
 func NewLines(r io.Reader, offset, end int64, skip ...string) *Lines {
+	size := max(0, end-offset)
 	return &Lines{
-		r:   bufio.NewReaderSize(io.LimitReader(r, max(0, end-offset)), 256<<10),
+		// No more than there is: of small files there may be hundreds of thousands.
+		r:   bufio.NewReaderSize(io.LimitReader(r, size), int(min(256<<10, size+1))),
 		lim: jsonv.DefaultLimits(skip...), off: offset, end: end,
 	}
 }
