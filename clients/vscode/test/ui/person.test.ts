@@ -72,10 +72,8 @@ describe(`a person at VS Code (${editionOfTest()})`, () => {
     await w.title.filter({ hasText: /— 4 sessions$/ }).waitFor();
     await w.focused(0);
     await w.picture('search');
-    await w.key('ArrowDown');
-    await w.focused(1);
-    await w.key('ArrowUp');
-    await w.focused(0);
+    await w.move('ArrowDown', 1);
+    await w.move('ArrowUp', 0);
     await w.input.fill('centimetres');
     await w.until(async () => /harbour gauge.*centimetres/.test((await w.rowTexts())[0] ?? ''));
     await w.key('Enter');

@@ -77,6 +77,14 @@ export class Workbench {
     await this.page.locator(`.quick-input-list .monaco-list-row.focused[data-index="${index}"]`).waitFor();
   }
 
+  /** Presses an arrow until that row has the focus: an answer that comes just then sets it back to the first. */
+  async move(arrow: 'ArrowDown' | 'ArrowUp', index: number): Promise<void> {
+    await this.until(async () => {
+      await this.key(arrow);
+      return this.page.locator(`.quick-input-list .monaco-list-row.focused[data-index="${index}"]`).waitFor({ timeout: 1500 }).then(() => true, () => false);
+    });
+  }
+
   get input(): Locator {
     return this.page.locator('.quick-input-widget input.input').first();
   }
