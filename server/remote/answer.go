@@ -64,9 +64,9 @@ func weigh(raw []byte) error {
 				}
 				end++
 			}
-			name := string(raw[min(i+1, len(raw)):min(end, len(raw))])
+			isData := string(raw[min(i+1, len(raw)):min(end, len(raw))]) == "data"
 			i = end
-			if opaque == 0 && name == "data" && bytes.HasPrefix(bytes.TrimLeft(raw[min(end+1, len(raw)):], " \t\r\n"), []byte(":")) {
+			if opaque == 0 && isData && bytes.HasPrefix(bytes.TrimLeft(raw[min(end+1, len(raw)):], " \t\r\n"), []byte(":")) {
 				opaque = depth
 			}
 		}

@@ -191,8 +191,7 @@ func (c *connection) execute(ctx context.Context, name string, request json.RawM
 			probe, stop := context.WithTimeout(ctx, probing)
 			_, err := c.run(probe, "searchStatus", json.RawMessage(`{}`))
 			stop()
-			var answer *responseError
-			if err != nil && !errors.As(err, &answer) && ctx.Err() == nil {
+			if errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil {
 				end(errSilent)
 			}
 		}

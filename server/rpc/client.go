@@ -285,13 +285,13 @@ func (c *Client) deliver(m *jsonrpc2.Response) bool {
 	if reply == nil {
 		return false // cancelled, or never asked
 	}
-	got := answer{result: bytes.Clone(m.Result())}
+	got := answer{result: json.RawMessage(m.Result())} // its own copy, not the stream's
 	if failure := m.Err(); failure != nil {
 		wire := &jsonrpc2.Error{}
 		if !errors.As(failure, &wire) {
 			wire = jsonrpc2.NewError(jsonrpc2.InternalError, failure.Error())
 		}
-		got = answer{err: &ResponseError{Code: int(wire.Code), Message: wire.Message, Data: bytes.Clone(wire.Data)}}
+		got = answer{err: &ResponseError{Code: int(wire.Code), Message: wire.Message, Data: json.RawMessage(wire.Data)}}
 	}
 	reply <- got
 	return true
