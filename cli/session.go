@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -27,6 +28,10 @@ func (a *app) onSession(do func(ctx context.Context, service Service, session co
 // offered is how many sessions completion looks through, the newest ones.
 const offered = contract.MaxReadLimit
 
+// completionTime bounds how long a person who pressed Tab waits for sessions, of
+// another host above all.
+const completionTime = 5 * time.Second
+
 // completeSession offers the newest sessions, each with its title. Whatever stands
 // against that is no matter of a person who pressed Tab: nothing is offered then.
 func (a *app) completeSession(cmd *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
@@ -35,8 +40,10 @@ func (a *app) completeSession(cmd *cobra.Command, args []string, typed string) (
 		return nil, done
 	}
 	var words []string
-	_ = a.withService(cmd.Context(), func(service Service) error {
-		if err := a.mayRead(cmd.Context(), service); err != nil {
+	ctx, end := context.WithTimeout(cmd.Context(), completionTime)
+	defer end()
+	_ = a.withService(ctx, func(service Service) error {
+		if err := a.mayRead(ctx, service); err != nil {
 			return err
 		}
 		request := a.onHost(map[string]any{"sort": contract.SessionSortUpdated, "limit": offered})
@@ -49,7 +56,7 @@ func (a *app) completeSession(cmd *cobra.Command, args []string, typed string) (
 			request["filters"] = map[string]any{"agents": []string{agent}}
 		}
 		var page contract.ListSessionsResponse
-		if _, err := a.ask(cmd.Context(), service, "listSessions", request, &page); err != nil {
+		if _, err := a.ask(ctx, service, "listSessions", request, &page); err != nil {
 			return err
 		}
 		for _, h := range page.Sessions {

@@ -153,6 +153,9 @@ func (s *screen) header(h contract.Header) {
 		}
 	}
 	row("session", h.Agent+":"+h.SessionID)
+	if !h.ExecutionHostID.IsLocal() {
+		row("host", string(h.ExecutionHostID))
+	}
 	row("folder", text(h.Cwd))
 	row("branch", text(h.Branch))
 	row("model", text(h.Model))
