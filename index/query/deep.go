@@ -26,13 +26,15 @@ func (s *search) passes(info store.RowInfo) bool {
 }
 
 // deepFilter holds rows against conditions that only the event itself decides:
-// its surface, position and time. The zero deepFilter lets all pass.
+// its surface, position and time, and of a title's row what in it was found.
+// The zero deepFilter lets all pass.
 type deepFilter struct {
 	s    *search
 	good map[int64]bool
+	cut  *snippets // nil until a title's row asks for it
 }
 
-func newDeepFilter(s *search) deepFilter { return deepFilter{s, map[int64]bool{}} }
+func newDeepFilter(s *search) deepFilter { return deepFilter{s: s, good: map[int64]bool{}} }
 
 // prepare reads the events of the rows in question, session by session.
 func (d *deepFilter) prepare(all []uint64) error {
@@ -57,7 +59,15 @@ func (d *deepFilter) read(bySession map[int64][]int64) error {
 	}
 	for id, rows := range bySession {
 		sess := sessions[id]
-		if sess == nil || !d.s.cond.events.mayAllow(sess) {
+		if sess == nil {
+			continue
+		}
+		for _, row := range rows {
+			if info, ok := d.s.snap.Spans.At(row); ok && info.Kind.Head() && d.allowsHead(sess) {
+				d.good[row] = true
+			}
+		}
+		if !d.s.cond.events.mayAllow(sess) {
 			continue
 		}
 		err := d.s.snap.RowEvents(d.s.ctx, sess, rows, func(row int64, e *store.Stored) error {
@@ -71,6 +81,27 @@ func (d *deepFilter) read(bySession map[int64][]int64) error {
 		}
 	}
 	return nil
+}
+
+// allowsHead holds the row of a session's title against the conditions: it has
+// the surface of its evidence and neither position nor time.
+func (d *deepFilter) allowsHead(sess *store.Session) bool {
+	ev := &d.s.cond.events
+	switch {
+	case ev.seq != nil || ev.time != nil:
+		return false
+	case len(d.s.plan.units) == 0:
+		return ev.surfaces == nil // nothing was found in it, and it is no event
+	case ev.surfaces != nil && !slices.Contains(ev.surfaces, contract.Surface(headSurface)):
+		return false
+	case !ev.someHeads():
+		return true
+	}
+	if d.cut == nil {
+		d.cut = newSnippets(d.s.plan)
+	}
+	_, found := d.s.head(sess, d.cut)
+	return found.value > 0
 }
 
 func (d *deepFilter) passes(row int64, _ store.RowInfo) bool { return d.s == nil || d.good[row] }

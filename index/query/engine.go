@@ -241,7 +241,7 @@ func (s *search) restrict() error {
 // decides: types and tools.
 func (s *search) restrictMarks() error {
 	ev := &s.cond.events
-	e, filtered, possible := marks(ev.types, ev.tools)
+	e, filtered, possible := marks(ev.marked(), ev.tools)
 	if !possible {
 		s.allowed = map[int64]bool{}
 		return nil

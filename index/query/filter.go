@@ -1,10 +1,12 @@
 package query
 
 import (
+	"slices"
 	"time"
 
 	"github.com/sessionls/sessionls/contract"
 	"github.com/sessionls/sessionls/index/store"
+	"github.com/sessionls/sessionls/index/transcript"
 )
 
 // conditions are the filters of a request and the operators of its query,
@@ -30,8 +32,38 @@ func (e *events) restricts() bool {
 	return e.types != nil || e.tools != nil || len(e.roles) > 0 || len(e.toolLists) > 0 || e.deep()
 }
 
-// deep reports whether the event itself must be read to tell.
-func (e *events) deep() bool { return e.surfaces != nil || e.seq != nil || e.time != nil }
+// deep reports whether the event itself must be read to tell, or what a title's
+// row holds.
+func (e *events) deep() bool {
+	return e.surfaces != nil || e.seq != nil || e.time != nil || e.someHeads()
+}
+
+// headTypes are the types of evidence that the row of a session's title gives:
+// it holds all three, under the first.
+var headTypes = [...]string{transcript.TypeTitle, "session/branch", "session/cwd"}
+
+// wants reports whether evidence of a type counts.
+func (e *events) wants(kind string) bool { return e.types == nil || slices.Contains(e.types, kind) }
+
+// someHeads reports whether one of title, branch and project counts, but not
+// each.
+func (e *events) someHeads() bool {
+	n := 0
+	for _, t := range headTypes {
+		if e.wants(t) {
+			n++
+		}
+	}
+	return n > 0 && n < len(headTypes)
+}
+
+// marked are the types by which the wanted rows are marked, nil for any.
+func (e *events) marked() []string {
+	if !e.wants(headTypes[0]) && e.someHeads() {
+		return append(slices.Clone(e.types), headTypes[0])
+	}
+	return e.types
+}
 
 func newConditions(f contract.Filters, o *operators, clock time.Time, pathOfFile bool) conditions {
 	c := conditions{any: f.HasClause() || o.any}

@@ -1,6 +1,7 @@
 package query_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -119,6 +120,51 @@ func TestFilters(t *testing.T) {
 				t.Errorf("with text: got %q, want %q", got, c.want)
 			}
 		})
+	}
+}
+
+// Title, branch and project give evidence of their own types, in no position and
+// at no time, with the surface that the evidence tells.
+func TestFiltersOnTitles(t *testing.T) {
+	path := storetest.Path(t)
+	storetest.Build(t, path,
+		storetest.Session{Header: transcript.Header{SessionID: "title", Title: "The needle", CWD: "/work/loom"}, Events: []transcript.Event{storetest.Say("user", "nothing")}},
+		storetest.Session{Header: transcript.Header{SessionID: "branch", Title: "Another", Branch: "fix/needle"}, Events: []transcript.Event{storetest.Say("user", "nothing")}},
+		storetest.Session{Header: transcript.Header{SessionID: "project", Title: "A third", CWD: "/work/needle"}, Events: []transcript.Event{storetest.Say("user", "nothing")}},
+		storetest.Session{Header: transcript.Header{SessionID: "event", Title: "A fourth"}, Events: []transcript.Event{storetest.Say("user", "the needle")}},
+		storetest.Session{Header: transcript.Header{SessionID: "all", Title: "Needle and pin", Branch: "needle", CWD: "/needle"}, Events: []transcript.Event{storetest.Say("user", "a needle")}},
+	)
+	r := storetest.Open(t, path)
+	zero := int64(0)
+	for _, c := range []struct {
+		name string
+		f    contract.EventFilters
+		want string // ids in order of name, each with the type of its evidence
+	}{
+		{"titles", contract.EventFilters{Types: []string{"session/title"}}, "all:session/title title:session/title"},
+		{"branches", contract.EventFilters{Types: []string{"session/branch"}}, "all:session/branch branch:session/branch"},
+		{"projects", contract.EventFilters{Types: []string{"session/cwd"}}, "all:session/cwd project:session/cwd"},
+		{"messages", contract.EventFilters{Types: []string{"user/message"}}, "all:user/message event:user/message"},
+		{"two of them", contract.EventFilters{Types: []string{"session/branch", "session/title"}}, "all:session/title branch:session/branch title:session/title"},
+		{"all three", contract.EventFilters{Types: []string{"session/cwd", "session/branch", "session/title"}}, "all:session/title branch:session/branch project:session/cwd title:session/title"},
+		{"a branch or a message", contract.EventFilters{Types: []string{"session/branch", "user/message"}, Surfaces: []contract.Surface{contract.SurfaceLogOnly}}, "all:session/branch branch:session/branch"},
+		{"of another surface", contract.EventFilters{Surfaces: []contract.Surface{contract.SurfaceCurrent}}, "all:user/message event:user/message"},
+		{"log-only", contract.EventFilters{Surfaces: []contract.Surface{contract.SurfaceLogOnly}}, "all:session/title branch:session/branch project:session/cwd title:session/title"},
+		{"roles", contract.EventFilters{Roles: []contract.Role{contract.RoleUnknown}}, "all:session/title branch:session/branch project:session/cwd title:session/title"},
+		{"a position", contract.EventFilters{Seq: &contract.SeqRange{From: &zero}}, "all:user/message event:user/message"},
+		{"titles in a position", contract.EventFilters{Types: []string{"session/title"}, Seq: &contract.SeqRange{From: &zero}}, ""},
+	} {
+		req := contract.NewSearchSessionsRequest("needle ")
+		req.Filters.Events = &c.f
+		res := ask(t, r, req).Results
+		var got []string
+		for _, h := range res.Hits {
+			got = append(got, h.SessionID+":"+h.Evidence.Type)
+		}
+		slices.Sort(got)
+		if strings.Join(got, " ") != c.want || res.Total.Sessions != len(got) {
+			t.Errorf("%s: %q of %d, want %q", c.name, got, res.Total.Sessions, c.want)
+		}
 	}
 }
 

@@ -194,16 +194,25 @@ func (s *search) texts(e *store.Stored, chunk int) []searched {
 
 // headEvidence is the evidence of a match in title, branch or project.
 func (s *search) headEvidence(sess *store.Session, c *snippets) *contract.Evidence {
-	var best view
-	kind := ""
-	for _, f := range []struct{ kind, text string }{
-		{"session/title", sess.Title}, {"session/branch", sess.Branch}, {"session/cwd", sess.CWD},
-	} {
-		if v := c.find([]searched{{text: f.text}}); kind == "" || v.value > best.value {
-			best, kind = v, f.kind
+	kind, found := s.head(sess, c)
+	ev := &contract.Evidence{Role: contract.RoleUnknown, Type: kind, Surface: contract.Surface(headSurface)}
+	s.cut(ev, found)
+	return ev
+}
+
+// head finds what of title, branch and project matches best, of those that
+// count; where none does it is the title.
+func (s *search) head(sess *store.Session, c *snippets) (kind string, best view) {
+	for i, text := range [...]string{sess.Title, sess.Branch, sess.CWD} {
+		if !s.cond.events.wants(headTypes[i]) {
+			continue
+		}
+		if v := c.find([]searched{{text: text}}); kind == "" || v.value > best.value {
+			kind, best = headTypes[i], v
 		}
 	}
-	ev := &contract.Evidence{Role: contract.RoleUnknown, Type: kind, Surface: contract.Surface(headSurface)}
-	s.cut(ev, best)
-	return ev
+	if kind == "" {
+		return headTypes[0], c.find([]searched{{text: sess.Title}})
+	}
+	return kind, best
 }
