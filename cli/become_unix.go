@@ -4,6 +4,8 @@ package cli
 
 import (
 	"os"
+	"slices"
+	"strings"
 	"syscall"
 )
 
@@ -15,6 +17,8 @@ func become(path string, argv []string, dir string) (int, error) {
 		if err := os.Chdir(dir); err != nil {
 			return 0, err
 		}
+		// The first of two would count.
+		env = slices.DeleteFunc(env, func(s string) bool { return strings.HasPrefix(s, "PWD=") })
 		env = append(env, "PWD="+dir)
 	}
 	return 0, syscall.Exec(path, argv, env)

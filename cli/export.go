@@ -128,12 +128,12 @@ type exporting struct {
 	name    map[string]any
 	out     io.Writer
 	safe    func(string) string // makes what is written fit for where it goes
-	// tell reports how many events there are so far, and of how many if that is
-	// known, else 0.
+	// tell reports how many events there are so far, and of how many as far as is
+	// known.
 	tell func(done, total int64)
 
-	epoch *int64
-	total int64
+	epoch *int64 // of the first page; nil before it
+	total int64  // events of the log when the export began; 0 if not known
 }
 
 // request is the session's name and more.

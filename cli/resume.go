@@ -141,14 +141,14 @@ func (a *app) showPlan(session contract.Header, plan contract.ResumePlanResponse
 // checks prints what was looked at, then what else there is to know.
 func (s *screen) checks(plan contract.ResumePlanResponse) {
 	told := map[contract.ResumeWarningCode]bool{}
-	sign := func(state *bool, good_, unknown, bad_ string, code contract.ResumeWarningCode) {
+	sign := func(state *bool, yes, unknown, no string, code contract.ResumeWarningCode) {
 		switch {
 		case state == nil:
 			s.line(span{"? ", warn}, span{text: unknown})
 		case *state:
-			s.line(span{"✓ ", good}, span{text: good_})
+			s.line(span{"✓ ", good}, span{text: yes})
 		default:
-			s.line(span{"✗ ", bad}, span{text: bad_})
+			s.line(span{"✗ ", bad}, span{text: no})
 		}
 		told[code] = true
 	}
