@@ -65,17 +65,19 @@ func (a *app) index(ctx context.Context, service Service, full bool) error {
 // catchUp reads what is new on disk before a search. No process may have done that
 // for days, and it costs little when nothing is new. It is left out when asked so (the
 // search itself waits for it, or goes on with a page of what was there before) and when
-// another process is at it; but never before a first search, which would find nothing.
+// another process is at it; but never before everything was looked at once: such a search
+// would find nothing, or only what a first build has read by chance.
 func (a *app) catchUp(ctx context.Context, service Service, leave bool) error {
 	status, err := service.SearchStatus(ctx, contract.SearchStatusRequest{ExecutionHost: contract.LocalHost})
 	if err != nil {
 		return err
 	}
-	if !status.Enabled || (status.Sessions > 0 && (leave || status.Writer == contract.WriterOther)) {
+	built := status.Sessions > 0 && status.LastSweepCompletedAt != nil
+	if !status.Enabled || built && (leave || status.Writer == contract.WriterOther) {
 		return nil
 	}
 	what := "reading new messages"
-	if status.Sessions == 0 {
+	if !built {
 		what = "building the first index"
 	}
 	return a.reconcile(ctx, service, false, what)

@@ -191,7 +191,8 @@ func (s *Service) lock(ctx context.Context) (leave func(), err error) {
 		<-s.gate
 		return nil, err
 	}
-	return func() { lock.release(); <-s.gate }, nil
+	s.locked.Store(true)
+	return func() { s.locked.Store(false); lock.release(); <-s.gate }, nil
 }
 
 // seize takes the gate from passes: the one that runs is interrupted, and so is

@@ -83,9 +83,11 @@ type Service struct {
 	counted    counted
 	follower   *follower
 
-	ctx     context.Context // ends with the service
-	cancel  context.CancelCauseFunc
-	gate    chan struct{} // held by whoever writes, in this process
+	ctx    context.Context // ends with the service
+	cancel context.CancelCauseFunc
+	gate   chan struct{} // held by whoever writes, in this process
+	// locked: this process holds the lock among processes.
+	locked  atomic.Bool
 	work    sync.WaitGroup
 	closed  atomic.Bool
 	suspect suspicion // reading met damage: rebuild

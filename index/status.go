@@ -112,6 +112,10 @@ func (s *Service) writer(saw seen) contract.Writer {
 	case saw.writing:
 		return contract.WriterThis
 	case heldElsewhere(s.paths.Lock()):
+		// The observations may be older than a pass of this process.
+		if s.locked.Load() {
+			return contract.WriterThis
+		}
 		return contract.WriterOther
 	case s.follower.led():
 		return contract.WriterOther
