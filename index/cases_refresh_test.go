@@ -27,6 +27,38 @@ func TestCasesOfRefreshing(t *testing.T) {
 		w.must(os.Chtimes(path, info.ModTime(), info.ModTime()))
 		w.finds(s, "plover", "", "dotter", idA+"#title")
 	})
+	t.Run("touched, copied, written anew", func(t *testing.T) {
+		w := newWorld(t)
+		path := w.write(claudeFile(idA), user(idA, "u1", "the plover nests"))
+		s := w.enabled()
+		w.finds(s, "plover", idA+"#title")
+		at, err := os.Stat(path)
+		w.must(err)
+		dated := func() { w.must(os.Chtimes(path, at.ModTime(), at.ModTime())) }
+		for _, c := range []struct {
+			name   string
+			moves  bool // which sessions are active goes by the time
+			change func()
+		}{
+			{"mode", false, func() { w.must(os.Chmod(path, 0o640)) }},
+			{"bytes", false, func() { w.write(claudeFile(idA), user(idA, "u1", "the plover nests")); dated() }},
+			{"inode", false, func() {
+				w.write("copy", user(idA, "u1", "the plover nests"))
+				w.must(os.Rename(w.path("copy"), path))
+				dated()
+			}},
+			{"times", true, func() { w.must(os.Chtimes(path, time.Now(), time.Now().Add(-time.Hour))) }},
+		} {
+			was := w.status(s).Generation
+			c.change()
+			w.finds(s, "plover", idA+"#title")
+			if got, epoch := w.status(s).Generation, w.show(s, idA).Session.Epoch; (got != was) != c.moves || epoch != 1 {
+				t.Errorf("%s: generation %d was %d, epoch %d", c.name, got, was, epoch)
+			}
+		}
+		w.append(claudeFile(idA), user(idA, "u2", "the heron waits"))
+		w.finds(s, "heron", idA+"#1")
+	})
 	t.Run("B97 rewind below the old length", func(t *testing.T) {
 		w := newWorld(t)
 		var log strings.Builder

@@ -3,6 +3,7 @@
 package faults_test
 
 import (
+	"errors"
 	"maps"
 	"os"
 	"os/exec"
@@ -107,15 +108,18 @@ func (w *world) kill(within time.Duration) bool {
 	size := int64(-1)
 	tick := time.NewTicker(200 * time.Microsecond)
 	defer tick.Stop()
+	byItself := func(err error) bool {
+		if err != nil {
+			w.Errorf("the process ended by itself: %v\n%s", err, said.String())
+		}
+		return false
+	}
 	for done := false; !done; {
 		select {
 		case <-deadline:
 			done = true
 		case err := <-ended:
-			if err != nil {
-				w.Errorf("the process ended by itself: %v\n%s", err, said.String())
-			}
-			return false
+			return byItself(err)
 		case <-tick.C:
 			if info, err := os.Stat(wal); err == nil && info.Size() != size {
 				size = info.Size()
@@ -124,7 +128,11 @@ func (w *world) kill(within time.Duration) bool {
 			}
 		}
 	}
-	w.must(cmd.Process.Kill())
+	err := cmd.Process.Kill()
+	if errors.Is(err, os.ErrProcessDone) {
+		return byItself(<-ended)
+	}
+	w.must(err)
 	<-ended
 	if accused(said.String()) {
 		w.Errorf("the process said: %s", said.String())

@@ -98,6 +98,19 @@ type due struct {
 	late bool
 }
 
+// touched reports whether nothing is known to have changed but times and inode
+// of a source's file: its size and what was read with it are as they were. Its
+// bytes may still be others.
+func (d *due) touched() bool {
+	k := d.known
+	if k == nil || k.state != store.StateRead || k.size != d.Size {
+		return false
+	}
+	_, was, _ := strings.Cut(k.signature, "|")
+	_, is, _ := strings.Cut(d.Signature, "|")
+	return was == is
+}
+
 // plan compares the sources with what is known of them.
 func (p *pass) plan() {
 	groups := map[[2]string][]*found{}

@@ -150,9 +150,10 @@ func (p *pass) readBatch(ctx context.Context, list []*due) error {
 // before is kept.
 func (p *pass) readOne(ctx context.Context, d *due) error {
 	var a *attempt
-	// What changed without growing was not appended to.
+	// What changed without growing was not appended to, but it may have been
+	// touched only, or copied.
 	grew := d.known != nil && d.known.size != d.Size
-	for _, anew := range []bool{p.cfg.Full || !grew, true} {
+	for _, anew := range []bool{p.cfg.Full || !grew && !d.touched(), true} {
 		err := p.update(ctx, func(t *store.Tx) error {
 			a = &attempt{p: p, t: t, d: d}
 			var prev *transcript.Checkpoint
@@ -161,7 +162,7 @@ func (p *pass) readOne(ctx context.Context, d *due) error {
 				if prev, err = t.Checkpoint(d.known.id); err != nil {
 					return err
 				}
-				if prev != nil && prev.Version != d.reader.Version() {
+				if prev != nil && (prev.Version != d.reader.Version() || !grew && !prev.Whole()) {
 					prev = nil
 				}
 			}
@@ -370,6 +371,9 @@ func (a *attempt) once(ctx context.Context, prev *transcript.Checkpoint, adopt b
 		if orphaned, err = a.p.orphans(a.t, d.Agent, g.parents); err != nil || orphaned {
 			return orphaned, err
 		}
+	}
+	if g.resumed && d.known != nil && d.known.mtime.UnixMilli() != d.ModTime.UnixMilli() {
+		a.t.Changed() // which sessions are active goes by it
 	}
 	cp.Version = version
 	s := store.SourceState{ID: id, Source: d.Source, State: store.StateRead, Checkpoint: cp}

@@ -90,6 +90,10 @@ func (f *File) Resume(prev *Checkpoint, version int, restore func(state []byte) 
 	return &Checkpoint{Version: version}, false
 }
 
+// Whole reports whether the hashes are of everything that was read, so that a
+// change anywhere in it is noticed.
+func (c *Checkpoint) Whole() bool { return c.Offset <= wholeSpan }
+
 // Keep stores a reader's carry-over, as JSON. One beyond MaxState is left out:
 // then the source cannot be continued.
 func (c *Checkpoint) Keep(state any) error {
