@@ -467,10 +467,8 @@ func (f *follower) choose() {
 	watches := f.watches()
 	if f.s.allowed() {
 		// Those that cannot be told now show in the passes.
-		if policy, err := f.s.policy.load(); err == nil {
-			if cfg, err := f.s.passConfig(policy); err == nil {
-				places = reconcile.Places(cfg)
-			}
+		if cfg, err := f.s.passConfig(); err == nil {
+			places = reconcile.Places(cfg)
 		}
 		if places == nil {
 			places = []reconcile.Place{}

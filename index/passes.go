@@ -238,18 +238,11 @@ func (s *Service) pass(ctx context.Context, r *run) (*reconcile.Result, error) {
 		return nil, err
 	}
 	defer leave()
-	policy, err := s.policy.load()
-	if err != nil || !policy.Allows() {
+	if policy, err := s.policy.load(); err != nil || !policy.Allows() {
 		return nil, errInterrupted
 	}
-	// Before the configuration is read: who asks from now on may have changed it.
-	s.passes.begin(r)
-	cfg, err := s.passConfig(policy)
-	if err != nil {
-		return nil, err
-	}
 	for again := false; ; again = true {
-		result, err := s.passOnce(ctx, r, cfg)
+		result, err := s.passOnce(ctx, r)
 		if again || !store.IsDamage(err) {
 			return result, err
 		}
@@ -258,12 +251,18 @@ func (s *Service) pass(ctx context.Context, r *run) (*reconcile.Result, error) {
 	}
 }
 
-func (s *Service) passOnce(ctx context.Context, r *run, cfg reconcile.Config) (*reconcile.Result, error) {
+func (s *Service) passOnce(ctx context.Context, r *run) (*reconcile.Result, error) {
 	w, err := s.openWriter(ctx)
 	if err != nil {
 		return nil, err
 	}
 	r.open()
+	// Before the configuration is read: who asks from now on may have changed it.
+	s.passes.begin(r)
+	cfg, err := s.passConfig()
+	if err != nil {
+		return nil, errors.Join(err, w.Close())
+	}
 	text, err := w.Noted(ctx, reportNote)
 	if err != nil {
 		return nil, errors.Join(err, w.Close())
@@ -342,7 +341,11 @@ func (s *Service) carryOver(ctx context.Context, w *store.Writer, cfg reconcile.
 }
 
 // passConfig is what a pass goes by, as policy and configuration are now.
-func (s *Service) passConfig(policy contract.Policy) (reconcile.Config, error) {
+func (s *Service) passConfig() (reconcile.Config, error) {
+	policy, err := s.policy.load()
+	if err != nil || !policy.Allows() {
+		return reconcile.Config{}, errInterrupted
+	}
 	user, exclude, warnings, err := loadConfig(s.paths.ConfigFile(), s.env.Home, s.agentIDs())
 	if err != nil {
 		return reconcile.Config{}, err
