@@ -11,6 +11,7 @@ import (
 	"github.com/sessionls/sessionls/contract"
 	"github.com/sessionls/sessionls/index"
 	"github.com/sessionls/sessionls/index/store"
+	"github.com/sessionls/sessionls/index/transcript/claude"
 )
 
 func TestFailingFileIsCountedThenLeftAlone(t *testing.T) {
@@ -342,5 +343,25 @@ func TestNoHomeFolder(t *testing.T) {
 	w.must(err)
 	if len(report.Problems) != 1 || !strings.Contains(report.Problems[0].What, "home") {
 		t.Errorf("problems %+v", report.Problems)
+	}
+}
+
+// A session says of itself that some of its log could not be read; the rest is
+// there.
+func TestUnreadRecordsAreAWarning(t *testing.T) {
+	w := newWorld(t)
+	w.write(claudeFile(idA), user(idA, "u1", "the plover nests")+"{\"type\":\"user\",\"uu\x00\n"+user(idA, "u2", "the heron waits"))
+	w.write(claudeFile(idB), user(idB, "u1", "the crake calls"))
+	s := w.enabled(claude.New())
+	w.reconcile(s)
+	if got := w.hits(s, "plover") + " " + w.hits(s, "heron"); got != idA+" "+idA {
+		t.Errorf("found %q", got)
+	}
+	const want = "a record of its transcript could not be read; `sessionls doctor` names the file"
+	if got := w.show(s, idA).Session.Warnings; len(got) != 1 || got[0] != want {
+		t.Errorf("warnings %q", got)
+	}
+	if got := w.show(s, idB).Session.Warnings; len(got) != 0 {
+		t.Errorf("warnings of a whole one: %q", got)
 	}
 }

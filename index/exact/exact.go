@@ -16,6 +16,7 @@ package exact
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -105,6 +106,12 @@ func Header(x *store.Session, now time.Time) contract.Header {
 		LineageEvidence: optional(string(x.LineageEvidence)), InheritedEventCount: x.InheritedCount, InheritedKnown: x.InheritedKnown,
 		DelegationDepth: x.DelegationDepth, Presence: contract.Presence(x.Presence), SourcePath: x.Path, Format: x.Format,
 		FormatStatus: contract.FormatCurrent, Epoch: x.Epoch, Warnings: slices.Clone(x.Warnings),
+	}
+	switch {
+	case x.Bad == 1:
+		h.Warnings = append(h.Warnings, "a record of its transcript could not be read; `sessionls doctor` names the file")
+	case x.Bad > 1:
+		h.Warnings = append(h.Warnings, fmt.Sprintf("%d records of its transcript could not be read; `sessionls doctor` names the file", x.Bad))
 	}
 	switch h.Presence {
 	case contract.PresenceMissing:
