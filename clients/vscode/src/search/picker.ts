@@ -163,16 +163,22 @@ export class SearchPicker implements vscode.Disposable {
     const active = pick.activeItems[0];
     const items = itemsOf(state, this.deps.connection.status, at, this.offers);
     pick.items = items;
-    // Enter does what is offered, even below a row that only says something.
-    const offer = items.find((i) => i.shows === 'offer');
-    if (offer !== undefined && !items.some((i) => i.shows === 'hit')) pick.activeItems = [offer];
+    // Said each time: what was active before is remembered by its place in the list, also when the list is another one by now.
+    const chosen = this.begin(items, shown?.answered === state.answered ? active : undefined);
+    if (chosen !== undefined) pick.activeItems = [chosen];
+  }
+
+  /** The row that new rows begin at. */
+  private begin(items: readonly Item[], before: Item | undefined): Item | undefined {
     // A row that was chosen stays chosen when the same question is answered anew or
     // goes on; another question begins at its best row.
-    if (shown?.answered === state.answered && active?.shows === 'hit') {
-      const key = sessionKey(active.hit);
+    if (before?.shows === 'hit') {
+      const key = sessionKey(before.hit);
       const again = items.find((i) => i.shows === 'hit' && sessionKey(i.hit) === key);
-      if (again !== undefined) pick.activeItems = [again];
+      if (again !== undefined) return again;
     }
+    // Enter does what is offered, even below a row that only says something.
+    return items.find((i) => i.shows === 'hit') ?? items.find((i) => i.shows === 'offer');
   }
 
   private readonly offers: Offers = {
