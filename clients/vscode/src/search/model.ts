@@ -60,6 +60,8 @@ export interface SearchModelOptions {
 export class SearchModel {
   private current: SearchState;
   private cursor: string | undefined;
+  /** The query of the request that runs. What is typed meanwhile waits for the next one. */
+  private asked = '';
   private running: AbortController | undefined;
   private timer: NodeJS.Timeout | undefined;
   private sentAt = Number.NEGATIVE_INFINITY;
@@ -147,6 +149,7 @@ export class SearchModel {
   /** Cancels what is under way; its answer no longer counts. */
   private begin(): AbortSignal {
     this.running?.abort();
+    this.asked = this.current.query;
     this.running = new AbortController();
     this.update({ busy: true });
     return this.running.signal;
@@ -185,10 +188,10 @@ export class SearchModel {
   private take(answer: SearchResults, hits: readonly Hit[]): void {
     this.cursor = answer.page.cursor ?? undefined;
     this.update({
-      answered: this.current.query,
+      answered: this.asked,
       hits,
       hasMore: answer.page.hasMore,
-      busy: false,
+      busy: this.asked !== this.current.query,
       total: answer.total,
       truncated: answer.truncated,
       diagnostics: answer.diagnostics ?? [],
@@ -208,7 +211,7 @@ export class SearchModel {
   private end(problem: Problem): void {
     this.cursor = undefined;
     this.update({
-      answered: this.current.query,
+      answered: this.asked,
       hits: [],
       hasMore: false,
       busy: false,

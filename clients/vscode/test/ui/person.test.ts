@@ -70,6 +70,7 @@ describe(`a person at VS Code (${editionOfTest()})`, () => {
   step('searches while typing, moves with the arrows and opens at the hit', async () => {
     await w.search('rounded');
     await w.title.filter({ hasText: /— 4 sessions$/ }).waitFor();
+    await w.focused(0);
     await w.picture('search');
     await w.move('ArrowDown', 1);
     await w.move('ArrowUp', 0);

@@ -12,7 +12,7 @@ interface Asked {
 }
 
 /** A model over a server that answers when the test says so. */
-function search(passing = false): { model: SearchModel; asked: Asked[]; states: SearchState[] } {
+function search(passing = false, delay = 0): { model: SearchModel; asked: Asked[]; states: SearchState[] } {
   const asked: Asked[] = [];
   const states: SearchState[] = [];
   const model = new SearchModel(
@@ -20,7 +20,7 @@ function search(passing = false): { model: SearchModel; asked: Asked[]; states: 
       ask: (request, signal) => new Promise((answer, refuse) => asked.push({ request, signal, answer, refuse })),
       changed: (state) => states.push(state),
       isPassing: () => passing,
-      delay: 0,
+      delay,
       pageSize: 2,
       freshness: 'indexed',
       host: 'local',
@@ -57,6 +57,17 @@ describe('search model', () => {
     assert.equal(model.state.busy, true);
     assert.deepEqual(model.state.hits.map((h) => h.sessionId), ['a']);
     assert.ok(states.every((s) => s.hits.length > 0 || s.answered === undefined), 'the list was empty in between');
+  });
+
+  it('says which query the rows answer when more was typed meanwhile', async () => {
+    const { model, asked } = search(false, 60_000);
+    model.type('r');
+    model.type('rounded');
+    asked[0]!.answer(results([hit('a')]));
+    await arrive();
+    assert.equal(model.state.answered, 'r');
+    assert.equal(model.state.busy, true);
+    model.dispose();
   });
 
   it('adds pages, each session once', async () => {
