@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"os"
 	"syscall"
-	"time"
 )
 
 // openAlive opens the pipe that shows whether the holder of the seat lives. A
@@ -45,14 +44,17 @@ func ring(path string) {
 		return
 	}
 	defer f.Close()
-	// A pipe that is full will wake it, too; so the write need not succeed, nor
-	// may it wait.
-	_ = f.SetWriteDeadline(time.Now().Add(ringWait))
-	_, _ = f.Write([]byte{1})
+	// One attempt, without waiting: a pipe that is full wakes it, too. Not by a
+	// deadline, which on a busy machine may pass before the attempt is made.
+	conn, err := f.SyscallConn()
+	if err != nil {
+		return
+	}
+	_ = conn.Write(func(fd uintptr) bool {
+		_, _ = syscall.Write(int(fd), []byte{1})
+		return true
+	})
 }
-
-// ringWait bounds the wait at a pipe that a stopped process does not empty.
-const ringWait = time.Millisecond
 
 // openPipe opens a named pipe without waiting for its other end. It is made if
 // there is none.

@@ -7,6 +7,7 @@ import (
 	"encoding/base64"
 	"errors"
 	"fmt"
+	"io/fs"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -140,8 +141,12 @@ func create(ctx context.Context, db *sql.DB) error {
 }
 
 // ErrForeign is returned for a database that this version cannot use: another
-// schema version, or no index at all.
+// schema version, or other tables altogether.
 var ErrForeign = errors.New("the index was made by another version")
+
+// ErrUnborn is returned for a database without any table: its writer is about
+// to make them. It is an fs.ErrNotExist.
+var ErrUnborn = fmt.Errorf("the index is being made: %w", fs.ErrNotExist)
 
 // ErrDamaged is returned for a database that SQLite calls corrupt, or whose
 // blocks cannot be decoded.
@@ -150,7 +155,15 @@ var ErrDamaged = errors.New("the index is damaged")
 func checkVersion(ctx context.Context, db *sql.DB) error {
 	var version int
 	var by sql.NullString
-	err := db.QueryRowContext(ctx, `SELECT value, (SELECT value FROM meta WHERE key = 'terms') FROM meta WHERE key = 'schema'`).Scan(&version, &by)
+	// All tables come in one transaction: where there is one now there are all.
+	var tables int
+	err := db.QueryRowContext(ctx, `SELECT count(*) FROM sqlite_schema`).Scan(&tables)
+	if err == nil && tables == 0 {
+		return ErrUnborn
+	}
+	if err == nil {
+		err = db.QueryRowContext(ctx, `SELECT value, (SELECT value FROM meta WHERE key = 'terms') FROM meta WHERE key = 'schema'`).Scan(&version, &by)
+	}
 	switch {
 	case IsDamage(err):
 		return fmt.Errorf("%w: %w", ErrDamaged, err)

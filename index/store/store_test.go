@@ -2,6 +2,7 @@ package store_test
 
 import (
 	"context"
+	"database/sql"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -357,12 +358,18 @@ func TestDamage(t *testing.T) {
 	}
 }
 
-// TestForeign: a database of another version or none at all is told apart from a
-// damaged one.
+// TestForeign: a database of another version, one that is only being made and
+// none at all are told apart from a damaged one.
 func TestForeign(t *testing.T) {
 	path := storetest.Path(t)
 	if _, err := store.OpenReader(ctx, path); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("a missing index: %v", err)
+	}
+	if err := os.WriteFile(path, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := store.OpenReader(ctx, path); !errors.Is(err, store.ErrUnborn) || !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("an index that is being made: %v", err)
 	}
 	if err := os.WriteFile(path, []byte(strings.Repeat("no database ", 1000)), 0o600); err != nil {
 		t.Fatal(err)
@@ -379,6 +386,19 @@ func TestForeign(t *testing.T) {
 	}
 	if _, err := os.Stat(aside); err != nil {
 		t.Errorf("set aside: %v", err)
+	}
+	db, err := sql.Open("sqlite3", path)
+	if err == nil {
+		_, err = db.Exec(`CREATE TABLE other(a)`)
+	}
+	if err := errors.Join(err, db.Close()); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := store.OpenReader(ctx, path); !errors.Is(err, store.ErrForeign) {
+		t.Errorf("another program's database: %v", err)
+	}
+	if err := store.Remove(path); err != nil {
+		t.Fatal(err)
 	}
 	w, err := store.OpenWriter(ctx, path)
 	if err != nil {
