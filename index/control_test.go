@@ -298,7 +298,7 @@ func TestSubscribersAreWoken(t *testing.T) {
 	wake := s.Subscribe(ctx)
 	w.setPolicy(s, contract.SetPolicyRequest{Enabled: contract.Some(true)})
 	var phases []contract.Phase
-	for deadline := time.After(30 * time.Second); ; {
+	for deadline := time.After(inTime); ; {
 		select {
 		case <-wake:
 		case <-deadline:

@@ -22,7 +22,7 @@ import (
 )
 
 // inTime is how long something that must happen unasked is waited for.
-const inTime = 30 * time.Second
+const inTime = 90 * time.Second
 
 // until waits for something that must come true unasked.
 func (w *world) until(what string, is func() bool) {

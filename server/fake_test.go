@@ -129,7 +129,7 @@ func (s session) exitCode(t *testing.T) int {
 	select {
 	case code := <-s.exit:
 		return code
-	case <-time.After(30 * time.Second):
+	case <-time.After(2 * time.Minute):
 		t.Fatal("the server did not end")
 		return -1
 	}

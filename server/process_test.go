@@ -82,7 +82,7 @@ func (p process) wait(t *testing.T) int {
 			t.Fatal(err)
 		}
 		return p.cmd.ProcessState.ExitCode()
-	case <-time.After(30 * time.Second):
+	case <-time.After(2 * time.Minute):
 		t.Fatal("the process does not end")
 		return -1
 	}

@@ -112,7 +112,7 @@ func (c *crowd) run(d time.Duration) {
 		s := slot.get()
 		s.signal(syscall.SIGCONT)
 		s.signal(syscall.SIGTERM)
-		s.exit(c.T, 20*time.Second)
+		s.exit(c.T, time.Minute)
 	}
 	c.settle()
 	c.Logf("%d changes to transcripts; %d kills (%d amid a request), %d stops (%d), %d ends, %d clears, %d times without consent, %d restarts; answers checked: %d present, %d absent, %d kept; %d unsure, %d late, %d without an index; %d pages, %d of them stale",
@@ -382,8 +382,8 @@ func (c *crowd) restart(slot *slot) {
 	old := slot.get()
 	select {
 	case <-old.done:
-	case <-time.After(20 * time.Second):
-		c.fail("a server that was told to end is still there after 20 s: %s", old.said.String())
+	case <-time.After(time.Minute):
+		c.fail("a server that was told to end is still there after a minute: %s", old.said.String())
 		old.signal(syscall.SIGKILL)
 		<-old.done
 	}

@@ -13,7 +13,7 @@ import (
 
 // exitWithin is how long a server may take to end. It is far more than it takes;
 // only a failing test waits that long.
-const exitWithin = 15 * time.Second
+const exitWithin = time.Minute
 
 // However a server is told to end, in the midst of a build, it ends soon, with the
 // exit code that the protocol asks for, and leaves an index that goes on.

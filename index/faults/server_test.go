@@ -59,7 +59,7 @@ func (e *rpcError) Error() string {
 
 var (
 	errEnded = errors.New("the process has ended")
-	errMute  = errors.New("no answer in half a minute")
+	errMute  = errors.New("no answer in two minutes")
 )
 
 // start starts a server over the world; it is initialized when start returns.
@@ -186,7 +186,7 @@ func (s *server) call(method string, params, result any) error {
 		default:
 			return errEnded
 		}
-	case <-time.After(30 * time.Second):
+	case <-time.After(2 * time.Minute):
 		return errMute
 	}
 	if m.Error != nil {

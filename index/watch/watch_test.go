@@ -17,7 +17,7 @@ import (
 )
 
 // patience is how long something that must happen is waited for.
-const patience = 20 * time.Second
+const patience = time.Minute
 
 // seen collects batches.
 type seen struct {

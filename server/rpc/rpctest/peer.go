@@ -16,7 +16,7 @@ import (
 
 // patience is how long a test waits for what must come; only a failing test
 // waits that long.
-const patience = 30 * time.Second
+const patience = 2 * time.Minute
 
 // Message is a message from the server.
 type Message struct {
