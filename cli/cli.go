@@ -261,6 +261,16 @@ func (a *app) ask(ctx context.Context, service Service, command string, request 
 	return answer, nil
 }
 
+// answered is ask for a command whose answer --json prints as it is: then it is
+// done, and nothing is left to show.
+func (a *app) answered(ctx context.Context, service Service, command string, request map[string]any, response any) (done bool, err error) {
+	raw, err := a.ask(ctx, service, command, request, response)
+	if err == nil && a.asJSON {
+		a.print(raw)
+	}
+	return a.asJSON, err
+}
+
 // print writes a JSON document and a line break.
 func (a *app) print(raw json.RawMessage) {
 	if isTerminal(a.opts.Out) {

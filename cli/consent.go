@@ -102,13 +102,8 @@ func (a *app) changePolicy(ctx context.Context, request map[string]any) error {
 	}
 	return a.withService(ctx, func(service Service) error {
 		var policy contract.Policy
-		raw, err := a.ask(ctx, service, "setPolicy", request, &policy)
-		if err != nil {
+		if done, err := a.answered(ctx, service, "setPolicy", request, &policy); done || err != nil {
 			return err
-		}
-		if a.asJSON {
-			a.print(raw)
-			return nil
 		}
 		if !policy.Allows() {
 			a.screen.line(span{"Search is off.", bold}, span{text: " Nothing is read any more; the index file is kept (`sessionls clear` deletes it)."})
@@ -134,13 +129,8 @@ the next search or editor builds the index anew.`,
 		RunE: a.run(func(ctx context.Context, _ []string) error {
 			return a.withService(ctx, func(service Service) error {
 				var response contract.ClearResponse
-				raw, err := a.ask(ctx, service, "clear", map[string]any{}, &response)
-				if err != nil {
+				if done, err := a.answered(ctx, service, "clear", map[string]any{}, &response); done || err != nil {
 					return err
-				}
-				if a.asJSON {
-					a.print(raw)
-					return nil
 				}
 				a.screen.line(span{"The index is deleted.", bold}, span{text: " Your transcripts are untouched."})
 				return nil

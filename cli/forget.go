@@ -63,13 +63,8 @@ func (a *app) forget(ctx context.Context, service Service, argument string, yes 
 		}
 	}
 	var response contract.ForgetSessionResponse
-	raw, err := a.ask(ctx, service, "forgetSession", map[string]any{"sessionId": name.SessionID, "agent": name.Agent}, &response)
-	if err != nil {
+	if done, err := a.answered(ctx, service, "forgetSession", map[string]any{"sessionId": name.SessionID, "agent": name.Agent}, &response); done || err != nil {
 		return err
-	}
-	if a.asJSON {
-		a.print(raw)
-		return nil
 	}
 	more := ""
 	if n := len(response.Forgotten) - 1; n > 0 {

@@ -42,13 +42,8 @@ func (a *app) index(ctx context.Context, service Service, full bool) error {
 		return err
 	}
 	var status contract.Status
-	raw, err := a.ask(ctx, service, "searchStatus", map[string]any{}, &status)
-	if err != nil {
+	if done, err := a.answered(ctx, service, "searchStatus", map[string]any{}, &status); done || err != nil {
 		return err
-	}
-	if a.asJSON {
-		a.print(raw)
-		return nil
 	}
 	if status.Sessions == 0 {
 		return a.nothingAnywhere(ctx, service)

@@ -64,13 +64,8 @@ func (a *app) show(ctx context.Context, service Service, argument string, around
 	for next := &f.from; next != nil && len(shown.Events) < f.limit; {
 		request["fromSeq"], request["limit"] = *next, f.limit-len(shown.Events)
 		var page contract.ReadSessionResponse
-		raw, err := a.ask(ctx, service, "readSession", request, &page)
-		if err != nil {
+		if done, err := a.answered(ctx, service, "readSession", request, &page); done || err != nil {
 			return err
-		}
-		if a.asJSON {
-			a.print(raw)
-			return nil
 		}
 		// An answer ends early when it is large: the next one goes on.
 		page.Events = append(shown.Events, page.Events...)
@@ -85,13 +80,8 @@ func (a *app) showAround(ctx context.Context, service Service, request map[strin
 	before := min(f.limit/2, contract.MaxWindow)
 	request["seq"], request["before"], request["after"] = f.around, before, max(0, min(f.limit-1-before, contract.MaxWindow))
 	var window contract.ReadEventResponse
-	raw, err := a.ask(ctx, service, "readEvent", request, &window)
-	if err != nil {
+	if done, err := a.answered(ctx, service, "readEvent", request, &window); done || err != nil {
 		return err
-	}
-	if a.asJSON {
-		a.print(raw)
-		return nil
 	}
 	a.paged(func() {
 		a.screen.transcript(contract.ReadSessionResponse{Session: window.Session, Events: window.Events}, f.around, f.full)

@@ -23,13 +23,8 @@ not a fresh look at the disk; "sessionls index" takes one.`,
 		request := map[string]any{"executionHost": a.host}
 		return a.withService(ctx, func(service Service) error {
 			var status contract.Status
-			raw, err := a.ask(ctx, service, "searchStatus", request, &status)
-			if err != nil {
+			if done, err := a.answered(ctx, service, "searchStatus", request, &status); done || err != nil {
 				return err
-			}
-			if a.asJSON {
-				a.print(raw)
-				return nil
 			}
 			a.showStatus(status)
 			return nil

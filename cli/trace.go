@@ -36,13 +36,8 @@ func (a *app) traceCommand() *cobra.Command {
 
 func (a *app) traceSession(ctx context.Context, service Service, request map[string]any) error {
 	var family contract.TraceSessionResponse
-	raw, err := a.ask(ctx, service, "traceSession", request, &family)
-	if err != nil {
+	if done, err := a.answered(ctx, service, "traceSession", request, &family); done || err != nil {
 		return err
-	}
-	if a.asJSON {
-		a.print(raw)
-		return nil
 	}
 	a.paged(func() {
 		if a.screen.pretty {
@@ -245,13 +240,8 @@ func (a *app) traceEvent(ctx context.Context, service Service, request map[strin
 		request["eventId"] = id
 	}
 	var trace contract.TraceEventResponse
-	raw, err := a.ask(ctx, service, "traceEvent", request, &trace)
-	if err != nil {
+	if done, err := a.answered(ctx, service, "traceEvent", request, &trace); done || err != nil {
 		return err
-	}
-	if a.asJSON {
-		a.print(raw)
-		return nil
 	}
 	if !a.screen.pretty {
 		a.screen.traceRows(trace)

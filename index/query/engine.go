@@ -211,18 +211,9 @@ func (s *search) restrict() error {
 		return s.excludeEvents()
 	}
 	excluded := map[int64]bool{}
-	for i := range s.plan.not {
-		for _, st := range s.plan.streams {
-			list, _, err := s.pages(st, s.plan.not[i].exact(), math.MinInt64, everything)
-			if err != nil {
-				return err
-			}
-			for _, row := range list {
-				if info, ok := s.snap.Spans.At(row); ok {
-					excluded[info.Session] = true
-				}
-			}
-		}
+	err := s.eachExcluded(func(_ int64, info store.RowInfo) { excluded[info.Session] = true })
+	if err != nil {
+		return err
 	}
 	if s.allowed == nil {
 		ids, err := s.snap.SessionIDs(s.ctx, nil)

@@ -114,6 +114,11 @@ func (s *search) confine() {
 // excludeEvents finds the events that the query rules out.
 func (s *search) excludeEvents() error {
 	s.events.excluded = map[int64]bool{}
+	return s.eachExcluded(func(row int64, info store.RowInfo) { s.events.excluded[s.firstRow(row, info)] = true })
+}
+
+// eachExcluded calls f for each row that holds what the query rules out.
+func (s *search) eachExcluded(f func(row int64, info store.RowInfo)) error {
 	for i := range s.plan.not {
 		for _, st := range s.plan.streams {
 			list, _, err := s.pages(st, s.plan.not[i].exact(), math.MinInt64, everything)
@@ -122,7 +127,7 @@ func (s *search) excludeEvents() error {
 			}
 			for _, row := range list {
 				if info, ok := s.snap.Spans.At(row); ok {
-					s.events.excluded[s.firstRow(row, info)] = true
+					f(row, info)
 				}
 			}
 		}
