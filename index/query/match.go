@@ -362,31 +362,71 @@ func (m *matching) completeSessions(lists []posting) error {
 	return nil
 }
 
+// fewSessions is how many sessions are looked for one by one in the rest of a
+// list, rather than all at once by reading it: one costs as much as some 500 rows.
+const fewSessions = 32
+
 // readOn looks for sessions in the rest of a list.
 func (m *matching) readOn(p posting, want map[int64]*found) error {
 	before := p.rows[len(p.rows)-1]
+	if len(want) <= fewSessions {
+		return m.readEach(p, before, want)
+	}
 	spans := m.s.snap.Spans.Walk()
-	for read := 0; read < extraRows && len(want) > 0; {
-		rows, err := m.s.snap.Rows(m.s.ctx, p.stream, p.expr, math.MinInt64, before, extraRows/4)
+	for read, chunk := 0, extraRows/16; read < extraRows && len(want) > 0; chunk *= 2 {
+		rows, err := m.s.snap.Rows(m.s.ctx, p.stream, p.expr, math.MinInt64, before, chunk)
 		if err != nil {
 			return err
 		}
 		for _, r := range rows {
 			info, ok := spans.At(r)
-			if f := want[info.Session]; ok && f != nil && m.s.passes(info) {
-				w := m.r.Talk
-				if p.stream == store.ToolText {
-					w = m.r.Tool
-				}
-				f.units[p.unit] = hits{loose: 1, talk: p.stream == store.Talk, weight: w * m.r.Form}
+			if f := want[info.Session]; ok && f != nil && m.completed(p, f, info) {
 				delete(want, info.Session)
 			}
 		}
-		if len(rows) < extraRows/4 {
+		if len(rows) < chunk {
 			return nil
 		}
 		read += len(rows)
 		before = rows[len(rows)-1]
 	}
 	return nil
+}
+
+// readEach looks for each session in its own part of the rest of a list.
+func (m *matching) readEach(p posting, before int64, want map[int64]*found) error {
+	spans := m.s.snap.Spans
+	for id, f := range want {
+		var err error
+		spans.Of(id, func(first, end int64) {
+			if err != nil || want[id] == nil || first >= before {
+				return
+			}
+			var rows []int64
+			rows, err = m.s.snap.Rows(m.s.ctx, p.stream, p.expr, first, min(end, before), everything)
+			for _, r := range rows {
+				if info, ok := spans.At(r); ok && m.completed(p, f, info) {
+					delete(want, id)
+					return
+				}
+			}
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// completed notes that a session holds what a list is of, if the row of it counts.
+func (m *matching) completed(p posting, f *found, info store.RowInfo) bool {
+	if !m.s.passes(info) {
+		return false
+	}
+	w := m.r.Talk
+	if p.stream == store.ToolText {
+		w = m.r.Tool
+	}
+	f.units[p.unit] = hits{loose: 1, talk: p.stream == store.Talk, weight: w * m.r.Form}
+	return true
 }

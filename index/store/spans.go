@@ -139,10 +139,8 @@ func (s *Spans) row(span, k int) RowInfo {
 
 // Of calls f with the row ranges [first, end) of a session.
 func (s *Spans) Of(session int64, f func(first, end int64)) {
-	for i, id := range s.session {
-		if id == session {
-			f(s.first[i], s.first[i]+int64(len(s.info[i])/2))
-		}
+	for _, i := range s.lengths().spans[session] {
+		f(s.first[i], s.first[i]+int64(len(s.info[i])/2))
 	}
 }
 
