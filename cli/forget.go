@@ -62,8 +62,11 @@ func (a *app) forget(ctx context.Context, service Service, argument string, yes 
 			return silent(ExitNoMatch)
 		}
 	}
+	over := a.after(patientFor, "Removing what it said from the index; a large one takes a minute or more…")
 	var response contract.ForgetSessionResponse
-	if done, err := a.answered(ctx, service, "forgetSession", map[string]any{"sessionId": name.SessionID, "agent": name.Agent}, &response); done || err != nil {
+	done, err := a.answered(ctx, service, "forgetSession", map[string]any{"sessionId": name.SessionID, "agent": name.Agent}, &response)
+	over()
+	if done || err != nil {
 		return err
 	}
 	more := ""

@@ -1,10 +1,13 @@
 package cli
 
 import (
+	"bufio"
 	"errors"
+	"io"
 	"strings"
 	"testing"
 	"testing/iotest"
+	"time"
 )
 
 func TestConfirm(t *testing.T) {
@@ -28,4 +31,21 @@ func TestForgetSaysWhatIsGone(t *testing.T) {
 	if got.code != 0 || !strings.Contains(got.out, "Forgotten with 1 sub-agent: "+cleanLine(fixedTranscript().Session.Title)) || !strings.Contains(got.out, "`sessionls clear` takes it back") {
 		t.Errorf("%d %q %q", got.code, got.out, got.err)
 	}
+}
+
+// What takes long says so once; what does not says nothing.
+func TestSaysWhatTakesLong(t *testing.T) {
+	var said strings.Builder
+	a := &app{screen: &screen{err: &said}}
+	a.after(time.Hour, "moving mountains")()
+	if said.Len() > 0 {
+		t.Errorf("said %q", said.String())
+	}
+	heard, told := io.Pipe()
+	a.screen.err = told
+	over := a.after(0, "moving mountains")
+	if line, err := bufio.NewReader(heard).ReadString('\n'); line != "moving mountains\n" {
+		t.Errorf("said %q, %v", line, err)
+	}
+	over()
 }

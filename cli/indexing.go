@@ -155,6 +155,24 @@ func (a *app) progressIn(what string, line func(contract.Progress) string, more 
 		}
 }
 
+// patientFor is how long people wait without asking themselves what goes on.
+const patientFor = time.Second
+
+// after says what takes so long, if it does, for work that cannot tell how far it is.
+// To be called at its end: the returned function.
+func (a *app) after(wait time.Duration, what string) (done func()) {
+	said := make(chan struct{})
+	timer := time.AfterFunc(wait, func() {
+		defer close(said)
+		a.screen.note("%s", what)
+	})
+	return func() {
+		if !timer.Stop() {
+			<-said
+		}
+	}
+}
+
 // lateWriter drops what comes too early: a bar that flashes up and is gone is no help.
 type lateWriter struct {
 	out   io.Writer
