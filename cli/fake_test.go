@@ -104,6 +104,9 @@ func newFake(scenario string) *fake {
 }
 
 func (f *fake) KnownHosts(context.Context) ([]KnownHost, error) {
+	if f.scenario == "misconfigured" {
+		return nil, errors.New("read the configuration /c: hosts must be a table")
+	}
 	return []KnownHost{
 		{Host: contract.LocalHost, Label: "this machine", Source: "local"},
 		{Host: "runtime:dev", Label: "Dev \x1b[2Jcontainer", Source: "config"},
@@ -154,9 +157,14 @@ func echo(q contract.SearchSessionsRequest) string {
 		q.Query, q.Scope, q.Freshness, q.Limit, cursor, q.Filters.Agents, q.Filters.ScopePaths, since, q.Filters.Sort)
 }
 
-func (f *fake) SearchStatus(_ context.Context, q contract.SearchStatusRequest) (contract.Status, error) {
+func (f *fake) SearchStatus(ctx context.Context, q contract.SearchStatusRequest) (contract.Status, error) {
 	switch q.ExecutionHost {
 	case "runtime:dev":
+		if f.scenario == "interrupt" {
+			fmt.Fprintln(os.Stderr, "reconciling")
+			<-ctx.Done()
+			return contract.Status{}, contract.Aborted(ctx.Err())
+		}
 		return contract.IdleStatus(false), nil
 	case "ssh:box":
 		return contract.Status{}, contract.Failed(contract.CodePersistenceFailed, elsewhere{}, "ssh:box: ssh could not log in")
@@ -238,7 +246,13 @@ func (f *fake) Doctor(context.Context) (Report, error) {
 
 func (f *fake) Places(context.Context) ([]Place, error) { return fixedPlaces(), nil }
 
-func (f *fake) Config(context.Context) (Config, error) { return fixedConfig(), nil }
+func (f *fake) Config(context.Context) (Config, error) {
+	c := fixedConfig()
+	if f.scenario == "ignored-host" {
+		c.Warnings = append(c.Warnings, "/c: hosts.box has no \x1b[31mcommand; ignored")
+	}
+	return c, nil
+}
 
 func (f *fake) Close() error { return nil }
 

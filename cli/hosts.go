@@ -3,6 +3,8 @@ package cli
 import (
 	"context"
 	"errors"
+	"fmt"
+	"strings"
 	"sync"
 
 	"github.com/spf13/cobra"
@@ -51,8 +53,9 @@ func (a *app) hostsCommand() *cobra.Command {
 in the configuration file, and the hosts that your ssh configuration names. Any other name that
 ssh takes will do, too: --host ssh:NAME.
 
-With --check each is asked how its search stands, all at once; those that need a password are
-unreachable. A host answers only if its own user has switched search on there.`,
+With --check each is asked how its search stands, many at the same time; one that does not
+answer is given up after half a minute, and those that need a password cannot be reached. A
+host answers only if its own user has switched search on there.`,
 		Example: `  sessionls hosts --check
   sessionls search tide table --host ssh:devbox
   sessionls show 3b0f7c52 --host runtime:devcontainer`,
@@ -64,6 +67,11 @@ unreachable. A host answers only if its own user has switched search on there.`,
 			if err != nil {
 				return err
 			}
+			config, err := service.Config(ctx)
+			if err != nil {
+				return err
+			}
+			ignored := aboutHosts(config.Warnings)
 			rows := make(contract.List[checkedHost], len(known))
 			for i, host := range known {
 				rows[i].KnownHost = host
@@ -75,7 +83,10 @@ unreachable. A host answers only if its own user has switched search on there.`,
 				}
 			}
 			if a.asJSON {
-				return a.printValue(map[string]any{"hosts": rows})
+				return a.printValue(hostList{rows, ignored})
+			}
+			for _, warning := range ignored {
+				a.screen.note("%s", cleanLine(warning))
 			}
 			a.screen.hosts(rows, check)
 			return nil
@@ -85,11 +96,33 @@ unreachable. A host answers only if its own user has switched search on there.`,
 	return a.jsonFlag(cmd)
 }
 
+// hostList is what `sessionls hosts --json` prints.
+type hostList struct {
+	Hosts contract.List[checkedHost] `json:"hosts"`
+	// Warnings are about hosts of the configuration file that are left out.
+	Warnings []string `json:"warnings,omitempty"`
+}
+
+// aboutHosts are the warnings about the hosts of the configuration file: whoever
+// misses a host looks here for it.
+func aboutHosts(warnings []string) []string {
+	var out []string
+	for _, warning := range warnings {
+		if strings.Contains(warning, "hosts.") {
+			out = append(out, warning)
+		}
+	}
+	return out
+}
+
 // checksAtOnce is how many hosts are asked at a time.
-const checksAtOnce = 8
+const checksAtOnce = 16
 
 // checkHosts asks each host for its status.
 func (a *app) checkHosts(ctx context.Context, service Service, rows []checkedHost) {
+	if others := len(rows) - 1; others > 0 && a.screen.errTerminal {
+		a.screen.note("asking %s; one that does not answer takes half a minute, Ctrl-C ends", count(others, "other host", "other hosts"))
+	}
 	var asking sync.WaitGroup
 	turns := make(chan struct{}, checksAtOnce)
 	for i := range rows {
@@ -115,7 +148,8 @@ func (a *app) checkHosts(ctx context.Context, service Service, rows []checkedHos
 	asking.Wait()
 }
 
-// hosts prints a line for each host; into a pipe with tabs between the columns.
+// hosts prints a line for each host; into a pipe with tabs between the columns, on
+// a terminal with the long words, which say what to do, below all lines.
 func (s *screen) hosts(rows []checkedHost, checked bool) {
 	from := map[string]string{"local": "this machine", "config": "configuration file", "ssh_config": "~/.ssh/config"}
 	table := [][]string{{"host", "name", "known from"}}
@@ -124,10 +158,17 @@ func (s *screen) hosts(rows []checkedHost, checked bool) {
 		table[0] = append(table[0], "search")
 		right = append(right, false)
 	}
+	var advice []string
 	for _, row := range rows {
 		cells := []string{cleanLine(string(row.Host)), cleanLine(row.Label), from[row.Source]}
 		if checked {
-			cells = append(cells, stateWords(row))
+			state, more := stateWords(row)
+			if more != "" && s.pretty {
+				advice = append(advice, more)
+			} else if more != "" {
+				state = more
+			}
+			cells = append(cells, state)
 		}
 		if s.pretty {
 			table = append(table, cells)
@@ -135,19 +176,37 @@ func (s *screen) hosts(rows []checkedHost, checked bool) {
 			s.row(cells...)
 		}
 	}
-	if s.pretty {
-		s.table(table, right)
+	if !s.pretty {
+		return
+	}
+	s.table(table, right)
+	if len(advice) > 0 {
+		s.say("")
+	}
+	for _, words := range advice {
+		for _, line := range wrap([]span{{words, plainStyle}}, s.width, maxAdvice) {
+			s.line(line...)
+		}
 	}
 }
 
-func stateWords(row checkedHost) string {
+// maxAdvice is the most lines that are said about one host.
+const maxAdvice = 8
+
+// stateWords is how a host stands in a few words, and all that there is to say if
+// that is more.
+func stateWords(row checkedHost) (state, more string) {
 	switch row.State {
 	case HostEnabled:
-		return count(row.Status.Sessions, "session", "sessions") + ", " + cleanLine(string(row.Status.Phase))
+		return count(row.Status.Sessions, "session", "sessions") + ", " + cleanLine(string(row.Status.Phase)), ""
 	case HostNotEnabled:
-		return "not switched on; " + row.Host.Invocation("enable") + " does"
+		return "not switched on", fmt.Sprintf("%s: not switched on; %s does", cleanLine(string(row.Host)), row.Host.Invocation("enable"))
 	}
-	return cleanLine(row.Detail)
+	more = cleanLine(row.Detail)
+	if !strings.Contains(more, string(row.Host)) {
+		more = cleanLine(string(row.Host)) + ": " + more
+	}
+	return "no answer", more
 }
 
 // failedElsewhere reports whether an error is about another host, which nothing

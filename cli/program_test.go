@@ -249,7 +249,7 @@ func sameJSON(t *testing.T, a, b string) bool {
 }
 
 func TestInterrupt(t *testing.T) {
-	for _, args := range [][]string{{"search", "x"}, {"index"}, {"index", "--json"}} {
+	for _, args := range [][]string{{"search", "x"}, {"index"}, {"index", "--json"}, {"hosts", "--check"}, {"hosts", "--check", "--json"}} {
 		cmd := program("interrupt", args...)
 		errs, err := cmd.StderrPipe()
 		if err != nil {

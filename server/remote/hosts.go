@@ -76,6 +76,7 @@ type line struct {
 	conn  *connection // nil while there is none
 	users int
 	idle  *time.Timer // nil while in use
+	left  time.Time   // when it was used last; zero while it never was
 }
 
 // New returns hosts without connections.
@@ -128,6 +129,7 @@ func (h *Hosts) acquire(ctx context.Context, host contract.Host) (conn *connecti
 			return
 		}
 		kept := l.conn
+		l.left = time.Now()
 		l.idle = time.AfterFunc(h.opts.Idle, func() {
 			h.mu.Lock()
 			defer h.mu.Unlock()
@@ -169,7 +171,10 @@ func (h *Hosts) line(host contract.Host) (*line, error) {
 	l := h.lines[host]
 	if l == nil {
 		if len(h.lines) >= maxHosts {
-			return nil, failed(host, nil, "%s is not asked: %d hosts are connected already; those not in use are left after %s", host, maxHosts, h.opts.Idle)
+			h.makeRoom()
+		}
+		if len(h.lines) >= maxHosts {
+			return nil, failed(host, nil, "%s is not asked: %d hosts are asked already; try again when one of them has answered", host, maxHosts)
 		}
 		l = &line{starting: make(chan struct{}, 1), room: rpc.NewLimiter(maxRequests)}
 		h.lines[host] = l
@@ -180,6 +185,22 @@ func (h *Hosts) line(host contract.Host) (*line, error) {
 		l.idle = nil
 	}
 	return l, nil
+}
+
+// makeRoom leaves the host whose connection has been unused the longest, if there
+// is one. The caller holds mu.
+func (h *Hosts) makeRoom() {
+	var oldest contract.Host
+	var found *line
+	for host, l := range h.lines {
+		if l.users == 0 && (found == nil || l.left.Before(found.left)) {
+			oldest, found = host, l
+		}
+	}
+	if found != nil {
+		h.drop(found, found.conn)
+		delete(h.lines, oldest)
+	}
 }
 
 // connected is the connection of a line. Of several that need one, one makes it

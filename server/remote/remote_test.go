@@ -384,6 +384,30 @@ func TestOneConnectionForAHost(t *testing.T) {
 	firstHit(t, h, search("x", box)) // and made again
 }
 
+// TestManyHosts: whoever is not in use makes room for the next one.
+func TestManyHosts(t *testing.T) {
+	const more = 40
+	h := hostsWith(t, "echo", func(o remote.Options) remote.Options {
+		one, err := o.Environments()
+		o.Environments = func() (map[string]remote.Environment, error) {
+			many := map[string]remote.Environment{}
+			for i := range more {
+				many[fmt.Sprint("box", i)] = one["box"]
+			}
+			return many, err
+		}
+		return o
+	})
+	for i := range more {
+		firstHit(t, h, search("x", contract.Host(fmt.Sprint("runtime:box", i))))
+	}
+	if n := remote.Connected(h); n >= more {
+		t.Errorf("%d hosts are connected", n)
+	}
+	// The last ones are those that stay.
+	firstHit(t, h, search("x", contract.Host(fmt.Sprint("runtime:box", more-1))))
+}
+
 func TestCancellationCrosses(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "told")
 	h := hosts(t, "cancelled:"+file)
