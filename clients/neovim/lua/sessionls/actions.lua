@@ -1,11 +1,15 @@
 --- What can be done with a session in a list. Every picker offers the same.
 local M = {}
 
+--- Closes the picker, and opens another one sooner or later.
+---@alias sessionls.Switch fun(source: sessionls.Source, query: string, open: fun(source: sessionls.Source))
+
 ---@class sessionls.Action
 ---@field desc string
 ---@field short? string where there is little room
 ---@field run fun(item: sessionls.Item, items: sessionls.Item[], tell: fun(message: string))
 ---@field keeps_open? boolean the picker stays; tell is where it has room for a message
+---@field switch? sessionls.Switch in place of run
 
 ---@param how string an Ex command that takes a name
 ---@return fun(item: sessionls.Item)
@@ -43,7 +47,10 @@ local actions = {
     desc = 'yank the command that resumes it',
     keeps_open = true,
     run = function(item, _, tell)
-      require('sessionls.resume').command(item, function(command)
+      require('sessionls.resume').command(item, function(command, why)
+        if not command and why then
+          return tell(why)
+        end
         yank(command, 'resume command', tell)
       end)
     end,
@@ -73,7 +80,41 @@ local actions = {
       require('sessionls.lineage').show(item)
     end,
   },
-  toggle_scope = { desc = 'this folder, or everywhere', short = 'here/all', keeps_open = true, run = function() end },
+  toggle_scope = {
+    desc = 'this folder, or everywhere',
+    short = 'here/all',
+    run = function() end,
+    switch = function(source, query, open)
+      local other = source.toggled and source.toggled() or source
+      other.query = query
+      open(other)
+    end,
+  },
+  host = {
+    desc = 'whose sessions: this machine, or another host',
+    short = 'host',
+    run = function() end,
+    switch = function(source, query, open)
+      source.query = query
+      if not source.on_host then
+        require('sessionls').notify('what is listed here is of one host', vim.log.levels.WARN)
+        return open(source)
+      end
+      local host = require('sessionls.host')
+      require('sessionls.host_list').choose(source.host or host.here, function(name)
+        if not name then
+          return open(source)
+        end
+        host.set(name)
+        local other = source.on_host(name)
+        other.query = query
+        -- This machine wants the user's consent first, which another host does not need.
+        require('sessionls').enabled(function()
+          open(other)
+        end, name)
+      end)
+    end,
+  },
 }
 
 --- An action by its name in the option "keys"; "open" for nil and for a name that is none.

@@ -120,6 +120,10 @@ local function on_exit(code, signal, client_id)
   vim.schedule(function()
     vim.api.nvim_clear_autocmds({ group = group })
     require('sessionls.status').set(nil)
+    local host = package.loaded['sessionls.host']
+    if host then
+      host.server_ended()
+    end
     ---@type sessionls.Error
     local err = {
       code = 'ended',

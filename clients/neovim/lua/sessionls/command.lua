@@ -60,22 +60,39 @@ local function search_selection(args)
 end
 
 local function show_status()
-  require('sessionls.client').execute('searchStatus', nil, function(err, status)
+  local hosts = require('sessionls.host')
+  local host = hosts.of(hosts.current())
+  local cancel
+  local done = hosts.during(host, function()
+    cancel()
+  end)
+  cancel = hosts.ask(host, 'searchStatus', {}, function(err, status)
+    done()
     if not failed(err) then
-      sessionls().notify(table.concat(require('sessionls.status').describe(status), '\n'))
+      sessionls().notify(table.concat(require('sessionls.status').describe(status, host), '\n'))
     end
   end)
 end
 
+--- Words that are said while another host is searched: index and consent are this machine's always.
+---@param words string
+---@return string
+local function ours(words)
+  local hosts = require('sessionls.host')
+  return hosts.of(hosts.current()) and words or ''
+end
+
 local function clear()
-  local question = 'sessionls: delete the index? Transcripts are not touched; the index is built anew.'
+  local question = ('sessionls: delete the index%s? Transcripts are not touched; the index is built anew.'):format(
+    ours(' of this machine')
+  )
   vim.ui.select({ 'Delete the index', 'Cancel' }, { prompt = question }, function(_, choice)
     if choice ~= 1 then
       return
     end
     require('sessionls.client').execute('clear', nil, function(err)
       if not failed(err) then
-        sessionls().notify('the index was deleted')
+        sessionls().notify(('the index%s was deleted'):format(ours(' of this machine')))
       end
     end)
   end)
@@ -113,7 +130,40 @@ end
 local function set_policy(enabled)
   require('sessionls.consent').set({ enabled = enabled }, function(err)
     if not failed(err) then
-      sessionls().notify(enabled and 'search is on' or 'search is off')
+      sessionls().notify((enabled and 'search is on' or 'search is off') .. ours(' on this machine'))
+    end
+  end)
+end
+
+--- Chooses the host whose sessions are searched from now on.
+---@param host string
+local function use_host(host)
+  local hosts = require('sessionls.host')
+  hosts.set(host)
+  sessionls().notify(('the sessions of %s are searched now'):format(hosts.name(host)))
+  hosts.look(host)
+end
+
+---@param word string as typed; "" asks
+local function choose_host(word)
+  local hosts, list = require('sessionls.host'), require('sessionls.host_list')
+  local host = list.resolve(word)
+  if host then
+    if
+      not vim.tbl_contains(
+        vim.tbl_map(function(known)
+          return known.host
+        end, list.known()),
+        host
+      )
+    then
+      list.remember(host)
+    end
+    return use_host(host)
+  end
+  list.choose(hosts.current(), function(name)
+    if name then
+      use_host(name)
     end
   end)
 end
@@ -127,6 +177,7 @@ end
 
 ---@class sessionls.Subcommand
 ---@field takes_query? boolean words may follow
+---@field takes? fun(rest: string): boolean whether it is this what follows
 ---@field run fun(query: string, args: vim.api.keyset.create_user_command.command_args)
 
 ---@type table<string, sessionls.Subcommand>
@@ -179,6 +230,12 @@ local subcommands = {
       require('sessionls.lineage').show(here)
     end,
   },
+  host = {
+    takes = function(rest)
+      return not rest:find('%s') and require('sessionls.host_list').resolve(rest) ~= nil
+    end,
+    run = choose_host,
+  },
   status = { run = show_status },
   clear = { run = clear },
   log = { run = open_log },
@@ -200,7 +257,7 @@ function M.run(args)
   local line = vim.trim(args.args)
   local word, rest = line:match('^(%S+)%s*(.*)$')
   local subcommand = subcommands[word or '']
-  if subcommand and (rest == '' or subcommand.takes_query) then
+  if subcommand and (rest == '' or subcommand.takes_query or subcommand.takes and subcommand.takes(rest)) then
     return subcommand.run(rest, args)
   elseif line == '' and args.range > 0 then
     return search_selection(args)
@@ -221,7 +278,11 @@ local operators = vim.split(
 ---@return string[]
 function M.complete(lead, line)
   local candidates = {}
-  if line:match('^.-Sessions%s+%S*$') then
+  if line:match('^.-Sessions%s+host%s+%S*$') then
+    candidates = vim.tbl_map(function(known)
+      return known.host
+    end, require('sessionls.host_list').known())
+  elseif line:match('^.-Sessions%s+%S*$') then
     candidates = vim.tbl_keys(subcommands)
     table.sort(candidates)
   end

@@ -12,6 +12,7 @@ local M = {}
 ---@field quickfix string|false
 ---@field search_in string|false
 ---@field lineage string|false
+---@field host string|false
 ---@field toggle_scope string|false
 
 ---@class sessionls.PickerOptions
@@ -26,6 +27,7 @@ local M = {}
 ---@field enabled? boolean true: consent; false: never ask; nil: ask once
 ---@field picker 'auto'|'builtin'|'telescope'|'fzf-lua'|'snacks'|'mini'|'select'
 ---@field scope 'all'|'here' where :Sessions looks when it is not said
+---@field host string whose sessions are searched: local, ssh:TARGET or runtime:ID
 ---@field workspace_symbols boolean whether sessions are workspace symbols
 ---@field attach boolean whether the server is attached to file buffers, which workspace symbols need
 ---@field picker_options sessionls.PickerOptions
@@ -38,6 +40,7 @@ local defaults = {
   enabled = nil,
   picker = 'auto',
   scope = 'all',
+  host = 'local',
   workspace_symbols = true,
   attach = true,
   picker_options = { width = 0.9, height = 0.85, border = 'rounded', preview = true, limit = 30 },
@@ -53,6 +56,7 @@ local defaults = {
     search_in = '<C-o>',
     lineage = '<C-l>',
     toggle_scope = '<C-a>',
+    host = '<C-e>',
   },
   terminal = 'botright split',
 }
@@ -97,6 +101,10 @@ local function check(opts)
     'picker is one of ' .. table.concat(pickers, ', ')
   )
   expect(opts.scope == nil or opts.scope == 'all' or opts.scope == 'here', 'scope is all or here')
+  if opts.host ~= nil then
+    local host = require('sessionls.host')
+    expect(host.valid(opts.host), host.rule)
+  end
   return problems
 end
 

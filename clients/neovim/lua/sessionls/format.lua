@@ -12,7 +12,16 @@ function M.title(item)
   return text.line(item.title)
 end
 
---- Agent, project, age: what stands to the right of a title.
+--- The host of a session that is not of this machine, in a few cells: "@" and what ssh or the configuration calls it.
+---@param item sessionls.Item
+---@param width integer
+---@return sessionls.Chunk[]
+function M.host(item, width)
+  local host = require('sessionls.host').of(item.executionHostId)
+  return host and { { text.fit('@' .. text.line(host:gsub('^%l+:', '')), width - 1) .. ' ', 'SessionlsHost' } } or {}
+end
+
+--- Host, agent, project, age: what stands to the right of a title.
 ---@param item sessionls.Item
 ---@param now? integer
 ---@return sessionls.Chunk[]
@@ -21,6 +30,7 @@ function M.origin(item, now)
   if item.active then
     chunks[#chunks + 1] = { '● ', 'SessionlsActive' }
   end
+  vim.list_extend(chunks, M.host(item, 16))
   chunks[#chunks + 1] = { text.line(item.agent), 'SessionlsAgent' }
   local project = text.basename(item.cwd)
   if project ~= '' then

@@ -3,23 +3,29 @@ local M = {}
 
 local client = require('sessionls.client')
 local config = require('sessionls.config')
+local hosts = require('sessionls.host')
 local status = require('sessionls.status')
 
 --- How long each answer is waited for, in milliseconds.
 local patience = 5000
+--- The same for another host, which may have to be connected.
+local remote_patience = 15000
 
 --- Runs a command of the server and waits for the answer.
 ---@param command string
+---@param host? string
 ---@return sessionls.Error? err, table? result
-local function ask(command)
+local function ask(command, host)
   local done, err, result = false, nil, nil
-  client.execute(command, nil, function(failure, answer)
+  local time = host and remote_patience or patience
+  local cancel = hosts.ask(host, command, {}, function(failure, answer)
     done, err, result = true, failure, answer
   end)
-  if not vim.wait(patience, function()
+  if not vim.wait(time, function()
     return done
   end, 10) then
-    return { message = ('no answer to %s within %d s'):format(command, patience / 1000) }
+    cancel()
+    return { message = ('no answer to %s within %d s'):format(command, time / 1000) }
   end
   return err, result
 end
@@ -151,6 +157,48 @@ local function check_index(policy)
   end
 end
 
+--- The hosts that can be searched. None but the one that is chosen is asked: it would mean to connect to them.
+local function check_hosts()
+  vim.health.start('Hosts')
+  local done, err, known, warnings = false, nil, {}, {}
+  require('sessionls.host_list').list(function(...)
+    done = true
+    err, known, warnings = ...
+  end)
+  vim.wait(patience, function()
+    return done
+  end, 10)
+  if err or not done then
+    vim.health.warn(err or 'the hosts cannot be listed: no answer', { 'sessionls hosts in a shell tells more' })
+  end
+  for _, warning in ipairs(warnings) do
+    vim.health.warn(warning)
+  end
+  local from = { config = 'configuration file', ssh_config = '~/.ssh/config', typed = 'named here' }
+  local others = 0
+  for _, one in ipairs(known) do
+    if hosts.of(one.host) then
+      others = others + 1
+      vim.health.info(('%s (%s)'):format(hosts.name(one.host), from[one.source] or 'known'))
+    end
+  end
+  if others == 0 and not err and done then
+    vim.health.info('no other host is configured; :Sessions host takes every name that ssh takes')
+  end
+  local current = hosts.of(hosts.current())
+  if not current then
+    return vim.health.ok('the sessions of this machine are searched')
+  end
+  local failure, now = ask('searchStatus', current)
+  if failure or not now then
+    vim.health.error(failure and failure.message or 'no answer', { ':Sessions host local searches this machine again' })
+  elseif not now.enabled then
+    vim.health.warn(hosts.unavailable('disabled', current))
+  else
+    vim.health.ok(('the sessions of %s are searched: %d'):format(hosts.name(current), now.sessions))
+  end
+end
+
 --- Checks what usually goes wrong.
 function M.check()
   check_neovim()
@@ -161,6 +209,7 @@ function M.check()
   local policy = check_server()
   if policy then
     check_index(policy)
+    check_hosts()
   end
 end
 

@@ -5,6 +5,7 @@ M.namespace = vim.api.nvim_create_namespace('sessionls')
 
 local links = {
   SessionlsTitle = 'Normal',
+  SessionlsHost = 'Constant',
   SessionlsAgent = 'Identifier',
   SessionlsProject = 'Directory',
   SessionlsMeta = 'Comment',

@@ -21,9 +21,19 @@ function M.notify(message, level)
   end)
 end
 
---- Calls back once the server runs and the user has agreed; else tells why not.
+--- Calls back once the server runs and the user has agreed; else tells why not. Another host has a consent of its own,
+--- and tells so itself.
 ---@param callback fun()
-function M.enabled(callback)
+---@param host? string whose sessions are asked for
+function M.enabled(callback, host)
+  if require('sessionls.host').of(host) then
+    return require('sessionls.client').ready(function(err)
+      if err then
+        return M.notify(err.message, vim.log.levels.ERROR)
+      end
+      callback()
+    end)
+  end
   require('sessionls.consent').ensure(function(agreed, why)
     if agreed then
       return callback()
@@ -32,13 +42,43 @@ function M.enabled(callback)
   end)
 end
 
+--- Calls back with what a picker of sessions shows, once that can be searched; else tells why not.
+---@param opts? sessionls.SearchOptions
+---@param callback fun(source: sessionls.Source)
+function M.source(opts, callback)
+  local host = require('sessionls.host')
+  local search = vim.tbl_extend('keep', opts or {}, {
+    scope = require('sessionls.config').get().scope,
+    host = host.current(),
+  })
+  if not host.valid(search.host) then
+    return M.notify(host.rule, vim.log.levels.ERROR)
+  end
+  M.enabled(function()
+    callback(require('sessionls.source').sessions(search))
+  end, search.host)
+end
+
 --- Opens a picker of sessions.
 ---@param opts? sessionls.SearchOptions
 function M.sessions(opts)
-  local search = vim.tbl_extend('keep', opts or {}, { scope = require('sessionls.config').get().scope })
-  M.enabled(function()
-    require('sessionls.picker').open(require('sessionls.source').sessions(search))
+  M.source(opts, function(source)
+    require('sessionls.picker').open(source)
   end)
+end
+
+--- The host whose sessions are searched in this Neovim; with a name, another one from now on.
+---@param name? string local, ssh:TARGET or runtime:ID
+---@return string
+function M.host(name)
+  local host = require('sessionls.host')
+  if name ~= nil then
+    if not host.valid(name) then
+      error('sessionls: ' .. host.rule, 2)
+    end
+    host.set(name)
+  end
+  return host.current()
 end
 
 --- Asks the server: any command of the contract, without its prefix. Returns a function that cancels.

@@ -1,5 +1,5 @@
 --- The relatives of a session: what it came from, and what came from it.
-local client = require('sessionls.client')
+local hosts = require('sessionls.host')
 local source = require('sessionls.source')
 
 local M = {}
@@ -41,8 +41,13 @@ end
 --- Shows the relatives of a session in a picker.
 ---@param item sessionls.Item
 function M.show(item)
-  local request = { sessionId = item.sessionId, agent = item.agent, executionHost = item.executionHostId }
-  client.execute('traceSession', request, function(err, answer)
+  local cancel
+  local done = hosts.during(item.executionHostId, function()
+    cancel()
+  end)
+  local request = { sessionId = item.sessionId, agent = item.agent }
+  cancel = hosts.ask(item.executionHostId, 'traceSession', request, function(err, answer)
+    done()
     if err or not answer then
       return require('sessionls').notify(err and err.message or 'no answer', vim.log.levels.ERROR)
     end
@@ -50,7 +55,7 @@ function M.show(item)
     if #items == 1 and answer.complete then
       return require('sessionls').notify('this session has no relatives')
     end
-    require('sessionls.picker').open(source.list('Lineage', items))
+    require('sessionls.picker').open(source.list('Lineage', items, item.executionHostId))
   end)
 end
 

@@ -1,5 +1,5 @@
 --- Transcripts as Markdown, page by page, with the map from events to lines.
-local client = require('sessionls.client')
+local hosts = require('sessionls.host')
 local uri = require('sessionls.uri')
 
 local M = {}
@@ -52,10 +52,9 @@ end
 function M.pages(session, from, on_page, on_end)
   local cancel
   local function ask(seq)
-    cancel = client.execute('renderTranscript', {
+    cancel = hosts.ask(session.executionHostId, 'renderTranscript', {
       sessionId = session.sessionId,
       agent = session.agent,
-      executionHost = session.executionHostId,
       fromSeq = seq,
       limit = M.page_size,
     }, function(err, page)

@@ -49,6 +49,12 @@ function Live:request(cursor)
   end
 end
 
+--- Whether an answer is under way.
+---@return boolean
+function Live:asking()
+  return self.cancel ~= nil
+end
+
 --- Asks for the first page of a query.
 ---@param query string
 function Live:search(query)

@@ -2,6 +2,7 @@
 local client = require('sessionls.client')
 local format = require('sessionls.format')
 local highlight = require('sessionls.highlight')
+local hosts = require('sessionls.host')
 local rendered = require('sessionls.lines')
 local matches = require('sessionls.matches')
 local text = require('sessionls.text')
@@ -33,6 +34,7 @@ function M.card(item)
       lines[#lines + 1] = ('- **%s** %s'):format(name, text.line(value))
     end
   end
+  fact('host', hosts.of(item.executionHostId))
   fact('agent', item.agent)
   fact('folder', item.cwd)
   fact('branch', item.branch)
@@ -79,7 +81,9 @@ function Preview:show(item, bufnr, winid)
   self:stop()
   local evidence = item and item.evidence
   local seq = evidence and evidence.seq or nil
-  local key = item and table.concat({ bufnr, item.agent, item.sessionId, tostring(seq), item.query or '' }, '\n') or ''
+  local host = item and item.executionHostId or hosts.here
+  local key = item and table.concat({ bufnr, host, item.agent, item.sessionId, tostring(seq), item.query or '' }, '\n')
+    or ''
   if key == self.shown then
     return
   end
@@ -108,7 +112,7 @@ function Preview:show(item, bufnr, winid)
     return put(M.card(item), 1)
   end
   local from = math.max((seq or 0) - before, 0)
-  self.cancel = client.execute('renderTranscript', {
+  self.cancel = hosts.ask(host, 'renderTranscript', {
     sessionId = item.sessionId,
     agent = item.agent,
     fromSeq = from,

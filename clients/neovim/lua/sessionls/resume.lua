@@ -1,6 +1,7 @@
 --- Going on with a session where its agent runs: in a terminal.
 local client = require('sessionls.client')
 local config = require('sessionls.config')
+local hosts = require('sessionls.host')
 local text = require('sessionls.text')
 
 local M = {}
@@ -35,8 +36,13 @@ local function plan(item, callback)
         warnings = {},
       })
     end
-    local request = { sessionId = item.sessionId, agent = item.agent, executionHost = item.executionHostId }
-    client.execute('resumePlan', request, function(err, answer)
+    local cancel
+    local done = hosts.during(item.executionHostId, function()
+      cancel()
+    end)
+    local request = { sessionId = item.sessionId, agent = item.agent }
+    cancel = hosts.ask(item.executionHostId, 'resumePlan', request, function(err, answer)
+      done()
       callback(err and err.message, answer)
     end)
   end)
@@ -44,13 +50,34 @@ end
 
 --- Calls back with the command that resumes a session, nil if there is none.
 ---@param item sessionls.Item
----@param callback fun(command?: string)
+---@param callback fun(command?: string, why?: string) why there is none
 function M.command(item, callback)
   plan(item, function(err, answer)
     if err then
       notify(err, vim.log.levels.ERROR)
     end
-    callback(answer and answer.command)
+    callback(answer and answer.command, answer and answer.warnings[1] and text.line(answer.warnings[1].message))
+  end)
+end
+
+--- Tells that there is no command to run here, and offers what can be taken along: the command if there is one for
+--- elsewhere, else the id.
+---@param found sessionls.ResumePlan
+---@param item sessionls.Item
+local function offer(found, item)
+  local why = found.warnings[1] and text.line(found.warnings[1].message)
+  why = why or ('%s sessions cannot be resumed from a terminal'):format(item.agent)
+  if not hosts.of(item.executionHostId) then
+    return notify(why, vim.log.levels.WARN)
+  end
+  local what = found.command and 'Copy the command' or 'Copy the session id'
+  local prompt = ('sessionls: %s (%s).'):format(why, hosts.name(item.executionHostId))
+  vim.ui.select({ what, 'Cancel' }, { prompt = prompt }, function(_, choice)
+    if choice == 1 then
+      local value = found.command or item.sessionId
+      vim.fn.setreg(vim.v.register, value)
+      notify('copied ' .. text.line(value))
+    end
   end)
 end
 
@@ -82,8 +109,7 @@ function M.run(item)
     if err or not found then
       return notify(err or 'no answer', vim.log.levels.ERROR)
     elseif not found.argv then
-      local why = found.warnings[1] and found.warnings[1].message
-      return notify(why or ('%s sessions cannot be resumed from a terminal'):format(item.agent), vim.log.levels.WARN)
+      return offer(found, item)
     end
     local doubts = {}
     for _, warning in ipairs(found.warnings) do

@@ -1,6 +1,7 @@
 --- Where a picker's rows come from: a search over all sessions, over the events of one, or a fixed list.
-local client = require('sessionls.client')
 local config = require('sessionls.config')
+local hosts = require('sessionls.host')
+local text = require('sessionls.text')
 
 local M = {}
 
@@ -49,13 +50,9 @@ local M = {}
 ---@field fetch sessionls.Fetch returns what cancels it
 ---@field default? string the action of <CR>, "open" unless said
 ---@field nothing? string said when there are no rows
+---@field host? string whose sessions they are, nil for this machine
 ---@field toggled? fun(): sessionls.Source the same with the other scope
-
-local unavailable = {
-  disabled = 'search is off; :Sessions enable turns it on',
-  ['not-ready'] = 'the index cannot be opened; :Sessions log tells why',
-  ['no-service'] = 'there is no search on that host',
-}
+---@field on_host? fun(host: string): sessionls.Source the same on a host
 
 --- A clause that holds for every session: without text and clauses a search finds nothing, with one it lists the
 --- newest.
@@ -64,31 +61,56 @@ local every_session = { presence = { 'present', 'unverifiable', 'missing' } }
 ---@class sessionls.SearchOptions
 ---@field query? string
 ---@field scope? 'all'|'here'
+---@field host? string this machine if not said
 ---@field filters? table as in the contract
 ---@field title? string
 ---@field default? string
+
+--- The project of the current folder by its name, which is all that another machine may have in common with this one.
+---@return string? name nil if the folder has none
+local function project()
+  local cwd = vim.fn.getcwd()
+  local name = text.basename(vim.fs.root(cwd, '.git') or cwd):gsub('"', '')
+  return name ~= '' and name or nil
+end
 
 --- Searches sessions.
 ---@param opts sessionls.SearchOptions
 ---@return sessionls.Source
 function M.sessions(opts)
   local here = opts.scope == 'here'
+  local host = hosts.of(opts.host)
   local filters = vim.tbl_extend('force', {}, opts.filters or {})
-  if here then
-    filters.scopePaths = { vim.fn.getcwd() }
-  end
   local title = opts.title or 'Sessions'
+  local operator = ''
+  if host then
+    title = title .. ' · ' .. hosts.name(host)
+  end
+  if here and host then
+    local name = project()
+    -- Before what is typed: an unclosed quote of that ends with it.
+    operator = name and ('repo:"%s" '):format(name) or ''
+    title = title .. ' · ' .. (name or 'here')
+  elseif here then
+    filters.scopePaths = { vim.fn.getcwd() }
+    title = title .. ' · here'
+  end
+  local ahead = text.utf16_length(operator)
   return {
-    title = here and title .. ' · here' or title,
+    title = title,
     query = opts.query or '',
     default = opts.default,
+    host = host,
     toggled = function()
       return M.sessions(vim.tbl_extend('force', opts, { scope = here and 'all' or 'here' }))
     end,
+    on_host = function(other)
+      return M.sessions(vim.tbl_extend('force', opts, { host = other }))
+    end,
     fetch = function(query, cursor, callback)
       local clauses = query:match('%S') and filters or vim.tbl_extend('force', every_session, filters)
-      return client.execute('searchSessions', {
-        query = query,
+      return hosts.ask(host, 'searchSessions', {
+        query = operator .. query,
         cursor = cursor,
         limit = config.get().picker_options.limit,
         filters = next(clauses) and clauses or nil,
@@ -96,12 +118,16 @@ function M.sessions(opts)
         if err or not answer then
           return callback(err and err.message or 'no answer')
         elseif answer.kind == 'unavailable' then
-          return callback(unavailable[answer.reason] or ('search is not available: ' .. tostring(answer.reason)))
+          return callback(hosts.unavailable(answer.reason, host))
         elseif answer.kind ~= 'results' then
           return callback(nil, { items = {}, total = 0, exact = false, stale = true })
         end
         for _, hit in ipairs(answer.hits) do
           hit.query = query
+        end
+        for _, diagnostic in ipairs(answer.diagnostics or {}) do
+          diagnostic.start = math.max(diagnostic.start - ahead, 0)
+          diagnostic['end'] = math.max(diagnostic['end'] - ahead, 0)
         end
         callback(nil, {
           items = answer.hits,
@@ -121,12 +147,14 @@ end
 ---@param query? string
 ---@return sessionls.Source
 function M.events(item, query)
+  local host = hosts.of(item.executionHostId)
   return {
-    title = 'In: ' .. require('sessionls.text').fit(require('sessionls.text').line(item.title), 50),
+    title = 'In: ' .. text.fit(text.line(item.title), 50) .. (host and ' · ' .. hosts.name(host) or ''),
+    host = host,
     query = query or '',
     nothing = 'Nothing found in this session.',
     fetch = function(words, cursor, callback)
-      return client.execute('searchEvents', {
+      return hosts.ask(host, 'searchEvents', {
         sessionId = item.sessionId,
         agent = item.agent,
         query = words,
@@ -169,10 +197,13 @@ end
 --- A fixed list, narrowed by what is typed.
 ---@param title string
 ---@param items sessionls.Item[]
+---@param host? string whose sessions they are
 ---@return sessionls.Source
-function M.list(title, items)
+function M.list(title, items, host)
+  host = hosts.of(host)
   return {
-    title = title,
+    title = host and title .. ' · ' .. hosts.name(host) or title,
+    host = host,
     query = '',
     fetch = function(query, _, callback)
       local words = vim.fn.tolower(vim.trim(query))

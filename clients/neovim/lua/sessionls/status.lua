@@ -91,23 +91,37 @@ function M.follow(interval, callback)
   end
 end
 
---- The status in a few cells: "" while no server runs or search is off, else how many sessions there are, or how far
---- indexing is. Holds no per cent sign, which a status line would interpret. Starts nothing and waits for nothing.
+--- A status in a few cells: how many sessions there are, or how far indexing is; "" if that is not known.
+---@param status? sessionls.Status
 ---@return string
-function M.component()
-  if not last or not last.enabled then
+local function figures(status)
+  if not status or not status.enabled then
     return ''
   end
-  if last.phase == 'indexing' then
-    local progress = last.progress
+  if status.phase == 'indexing' then
+    local progress = status.progress
     if progress and progress.filesTotal > 0 then
-      return ('sessions %d/%d'):format(progress.filesDone, progress.filesTotal)
+      return (' %d/%d'):format(progress.filesDone, progress.filesTotal)
     end
-    return 'sessions …'
-  elseif last.phase == 'degraded' then
-    return ('sessions %d !'):format(last.sessions)
+    return ' …'
   end
-  return ('sessions %d'):format(last.sessions)
+  return (status.phase == 'degraded' and ' %d !' or ' %d'):format(status.sessions)
+end
+
+--- The status in a few cells, with the host if another one is searched: "" while no server runs or search is off. Holds
+--- no per cent sign, which a status line would interpret. Starts nothing and waits for nothing.
+---@return string
+function M.component()
+  if not last then
+    return ''
+  end
+  local hosts = require('sessionls.host')
+  local host = hosts.of(hosts.current())
+  if host then
+    return ('sessions %s%s'):format(hosts.name(host):gsub('%%', '~'), figures(hosts.status(host)))
+  end
+  local told = figures(last)
+  return told ~= '' and 'sessions' .. told or ''
 end
 
 ---@param n integer bytes
@@ -123,8 +137,16 @@ end
 
 --- A status as lines for people.
 ---@param status sessionls.Status
+---@param host? string whose it is, nil for this machine
 ---@return string[]
-function M.describe(status)
+function M.describe(status, host)
+  if host then
+    local hosts = require('sessionls.host')
+    if not status.enabled then
+      return { hosts.unavailable('disabled', host) }
+    end
+    return vim.list_extend({ hosts.name(host) .. ':' }, M.describe(status))
+  end
   if not status.enabled then
     return {
       status.decided and 'Search is off. :Sessions enable turns it on.'

@@ -32,6 +32,19 @@ function M.utf16_to_bytes(s, offsets)
   return out
 end
 
+--- The length of text in UTF-16 units.
+---@param s string
+---@return integer
+function M.utf16_length(s)
+  local byte, unit = 0, 0
+  while byte < #s do
+    local length = sequence_length(s:byte(byte + 1))
+    byte = byte + length
+    unit = unit + (length == 4 and 2 or 1)
+  end
+  return unit
+end
+
 --- One line of text without anything that a terminal or a reader could take for something else: control characters,
 --- line breaks and characters that turn the direction of writing become spaces.
 ---@param s string
@@ -113,6 +126,37 @@ function M.fit(s, width)
     cut = vim.fn.strcharpart(cut, 0, vim.fn.strchars(cut) - 1)
   end
   return cut .. '…'
+end
+
+--- Text in lines of a number of screen cells, broken between words; a word that is longer is broken, too.
+---@param s string
+---@param width integer
+---@return string[]
+function M.wrap(s, width)
+  width = math.max(width, 1)
+  local lines, line = {}, ''
+  local function add(word)
+    if line ~= '' and vim.api.nvim_strwidth(line .. ' ' .. word) <= width then
+      line = line .. ' ' .. word
+      return
+    elseif line ~= '' then
+      lines[#lines + 1] = line
+    end
+    while vim.api.nvim_strwidth(word) > width do
+      local count = width
+      while count > 1 and vim.api.nvim_strwidth(vim.fn.strcharpart(word, 0, count)) > width do
+        count = count - 1
+      end
+      lines[#lines + 1] = vim.fn.strcharpart(word, 0, count)
+      word = vim.fn.strcharpart(word, count)
+    end
+    line = word
+  end
+  for word in s:gmatch('%S+') do
+    add(word)
+  end
+  lines[#lines + 1] = line
+  return lines
 end
 
 --- Seconds since 1970 of an ISO 8601 instant in UTC, as the contract writes them.

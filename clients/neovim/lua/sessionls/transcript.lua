@@ -2,6 +2,7 @@
 local buffer = require('sessionls.buffer')
 local client = require('sessionls.client')
 local highlight = require('sessionls.highlight')
+local hosts = require('sessionls.host')
 local lines_of = require('sessionls.lines')
 local matches = require('sessionls.matches')
 local status = require('sessionls.status')
@@ -14,8 +15,12 @@ local M = {}
 --- How long :edit waits for a transcript, in milliseconds. Who follows a workspace symbol or a quickfix entry sets the
 --- cursor right after it.
 local patience = 3000
+--- The same for one of another host.
+local remote_patience = 1000
 --- How often a visible transcript is asked for what is new, in milliseconds.
 local refresh_interval = 1000
+--- The same for one of another host, which does not tell that there is something new, while its session goes on.
+local poll_interval = 3000
 --- How many events are stops of ]s and [s, the best ones.
 local most_hits = 200
 --- No buffer becomes longer than this.
@@ -35,10 +40,15 @@ local most_lines = 300000
 ---@field goal sessionls.Goal
 ---@field length integer lines of the pages so far
 ---@field loaded boolean all pages are there
+---@field late? boolean the pages came after :edit had ended
 ---@field fold_of? integer how many spans the folds are of
 ---@field starts? table<integer, true> lines at which an event begins, from 1
 ---@field cancel? fun()
 ---@field stop_status? fun()
+---@field poll? uv.uv_timer_t
+
+--- Where the host of a transcript is shown.
+local host_namespace = vim.api.nvim_create_namespace('sessionls.transcript.host')
 
 --- Loaded documents by buffer.
 ---@type table<integer, sessionls.Document>
@@ -131,10 +141,9 @@ local function find_hits(bufnr, document)
     return mark_hits(bufnr, document)
   end
   local session = document.session
-  client.execute('searchEvents', {
+  hosts.ask(session.executionHostId, 'searchEvents', {
     sessionId = session.sessionId,
     agent = session.agent,
-    executionHost = session.executionHostId,
     query = query,
     limit = most_hits,
   }, function(err, answer)
@@ -160,6 +169,34 @@ local function append(bufnr, document, page)
   return document.length < most_lines
 end
 
+--- Whose transcript it is, at the right of its first line, if it is not of this machine.
+---@param bufnr integer
+---@param document sessionls.Document
+local function show_host(bufnr, document)
+  vim.api.nvim_buf_clear_namespace(bufnr, host_namespace, 0, -1)
+  if hosts.of(document.session.executionHostId) then
+    vim.api.nvim_buf_set_extmark(bufnr, host_namespace, 0, 0, {
+      virt_text = { { ' ' .. hosts.name(document.session.executionHostId), 'SessionlsHost' } },
+      virt_text_pos = 'right_align',
+    })
+  end
+end
+
+--- A quickfix entry leads to its line at once, at which there may be no line yet: goes there when it is.
+---@param bufnr integer
+local function reach_quickfix(bufnr)
+  local list = vim.fn.getqflist({ idx = 0, items = 1 })
+  local entry = list.items and list.items[list.idx or 0]
+  if not entry or entry.bufnr ~= bufnr or entry.lnum < 2 then
+    return
+  end
+  for _, winid in ipairs(vim.fn.win_findbuf(bufnr)) do
+    if vim.api.nvim_win_get_cursor(winid)[1] == 1 then
+      view.show(winid, entry.lnum)
+    end
+  end
+end
+
 ---@param bufnr integer
 ---@param document sessionls.Document
 local function finish(bufnr, document)
@@ -169,11 +206,16 @@ local function finish(bufnr, document)
     vim.b[bufnr].sessionls = {
       agent = document.session.agent,
       sessionId = document.session.sessionId,
+      host = document.session.executionHostId or hosts.here,
       title = text.line(document.header.title or ''),
       cwd = document.header.cwd,
     }
   end
+  show_host(bufnr, document)
   reach_goal(bufnr, document)
+  if document.late and not document.goal.evidence then
+    reach_quickfix(bufnr)
+  end
   find_hits(bufnr, document)
 end
 
@@ -181,6 +223,20 @@ end
 ---@param message string
 local function tell(bufnr, message)
   buffer.replace(bufnr, 0, { '> ' .. text.line(message) })
+end
+
+--- Gives up what is under way in a transcript.
+---@param bufnr integer
+local function give_up(bufnr)
+  local document = documents[bufnr]
+  if not document or not document.cancel then
+    return
+  end
+  document.cancel()
+  document.cancel = nil
+  if #document.spans == 0 then
+    tell(bufnr, 'given up; :edit reads it')
+  end
 end
 
 ---@param bufnr integer
@@ -244,7 +300,9 @@ local function grow(bufnr, document)
   document.cancel = lines_of.pages(document.session, from.seq, function(page)
     if documents[bufnr] ~= document then
       return false
-    elseif page.session and page.session.epoch ~= epoch then
+    end
+    document.header = page.session or document.header
+    if page.session and page.session.epoch ~= epoch then
       rewritten = true
       return false
     elseif not fresh then
@@ -261,11 +319,14 @@ local function grow(bufnr, document)
     follow_end(bufnr, function()
       append(bufnr, document, page)
     end)
-  end, function()
+  end, function(err)
     if documents[bufnr] ~= document then
       return
     end
     document.cancel = nil
+    if err and document.header then
+      document.header.active = false
+    end
     if rewritten then
       load(bufnr, document)
     elseif fresh then
@@ -274,9 +335,29 @@ local function grow(bufnr, document)
   end)
 end
 
+--- Follows a session of another host: asks for what is new while somebody looks and the session goes on. One that
+--- rests is asked again when it is looked at anew.
+---@param bufnr integer
+---@param document sessionls.Document
+local function poll(bufnr, document)
+  document.poll = assert(vim.uv.new_timer())
+  document.poll:start(
+    poll_interval,
+    poll_interval,
+    vim.schedule_wrap(function()
+      if documents[bufnr] == document and document.header and document.header.active then
+        grow(bufnr, document)
+      end
+    end)
+  )
+end
+
 ---@param bufnr integer
 ---@param document sessionls.Document
 local function follow(bufnr, document)
+  if hosts.of(document.session.executionHostId) then
+    return poll(bufnr, document)
+  end
   document.stop_status = status.follow(function()
     return refresh_interval
   end, function()
@@ -296,6 +377,10 @@ local function forget(bufnr)
     end
     if document.stop_status then
       document.stop_status()
+    end
+    if document.poll then
+      document.poll:stop()
+      document.poll:close()
     end
   end
 end
@@ -386,6 +471,12 @@ function M.file_under_cursor()
 end
 
 local function goto_file()
+  local document = M.document()
+  local host = document and hosts.of(document.session.executionHostId)
+  if host then
+    -- A path of this machine that is spelled alike would be another file.
+    return vim.notify(('sessionls: this file is on %s, not here'):format(hosts.name(host)), vim.log.levels.WARN)
+  end
   local path, line = M.file_under_cursor()
   if not path then
     return vim.notify('sessionls: no such file here: ' .. text.line(vim.fn.expand('<cfile>')), vim.log.levels.WARN)
@@ -414,6 +505,9 @@ local function map(bufnr)
     M.jump_event(-vim.v.count1)
   end, 'previous event')
   keys('gf', goto_file, 'edit the file under the cursor')
+  keys('<C-c>', function()
+    give_up(bufnr)
+  end, 'give up reading')
 end
 
 --- Options of a window that shows a transcript; they stay behind when it shows something else.
@@ -457,8 +551,15 @@ local function dress(bufnr)
     buffer = bufnr,
     callback = function()
       dress_windows(bufnr)
+    end,
+  })
+  vim.api.nvim_create_autocmd({ 'BufWinEnter', 'BufEnter', 'FocusGained' }, {
+    group = group,
+    buffer = bufnr,
+    callback = function(args)
       local document = documents[bufnr]
-      if document then
+      -- Of this machine's it is told when they grow.
+      if document and (args.event == 'BufWinEnter' or document.poll) then
         grow(bufnr, document)
       end
     end,
@@ -470,6 +571,16 @@ local function dress(bufnr)
       forget(bufnr)
     end,
   })
+end
+
+--- Waits until what is to be shown of a transcript is there, but not long.
+---@param document sessionls.Document
+---@param time integer milliseconds
+local function wait(document, time)
+  local there = vim.wait(time, function()
+    return document.loaded or (document.goal.query ~= nil and #document.spans > 0 and document.goal.seq == nil)
+  end, 5)
+  document.late = not there
 end
 
 --- Reads a transcript into its buffer; what BufReadCmd calls.
@@ -501,7 +612,21 @@ function M.read(bufnr, name)
   goals[name] = nil
   documents[bufnr] = document
   dress(bufnr)
+  local host = hosts.of(session.executionHostId)
+  local reached = hosts.reached(host)
+  if host and not reached then
+    tell(bufnr, hosts.connecting_words(host) .. ' <C-c> gives up')
+    follow(bufnr, document)
+    load(bufnr, document)
+    document.late = true
+    return
+  end
   tell(bufnr, 'reading …')
+  if host then
+    follow(bufnr, document)
+    load(bufnr, document)
+    return wait(document, remote_patience)
+  end
   require('sessionls.consent').ensure(function(agreed, why)
     if documents[bufnr] ~= document then
       return
@@ -511,9 +636,7 @@ function M.read(bufnr, name)
     follow(bufnr, document)
     load(bufnr, document)
   end)
-  vim.wait(patience, function()
-    return document.loaded or (document.goal.query ~= nil and #document.spans > 0 and document.goal.seq == nil)
-  end, 5)
+  wait(document, patience)
 end
 
 --- Opens the transcript of an item at its hit.

@@ -2,6 +2,7 @@
 local actions = require('sessionls.actions')
 local config = require('sessionls.config')
 local format = require('sessionls.format')
+local hosts = require('sessionls.host')
 local text = require('sessionls.text')
 
 local M = {}
@@ -22,6 +23,7 @@ function M.row(item)
   chunks[#chunks + 1] = { text.fit(text.line(item.agent), agent_width - 1), 'SessionlsAgent' }
   pad(title_width + agent_width)
   chunks[#chunks + 1] = { ('%3s  '):format(text.age(item.updatedAt)), 'SessionlsMeta' }
+  vim.list_extend(chunks, format.host(item, 14))
   if not item.evidence then
     chunks[#chunks + 1] = { text.basename(item.cwd) .. '  ', 'SessionlsProject' }
   end
@@ -38,6 +40,14 @@ function M.each_key(each)
   end
 end
 
+--- Tells that the first answer may take a while; the list has no room for it.
+---@param source sessionls.Source
+function M.announce(source)
+  if not hosts.reached(source.host) then
+    require('sessionls').notify(hosts.connecting_words(source.host) .. ' closing the list cancels')
+  end
+end
+
 --- Runs an action once the other plugin has closed its windows, or, if it stays open, at once.
 ---@param name? string
 ---@param source sessionls.Source
@@ -46,13 +56,9 @@ end
 ---@param query string what is typed at the moment
 function M.run(name, source, item, items, query)
   vim.schedule(function()
-    if name == 'toggle_scope' then
-      if source.toggled then
-        local other = source.toggled()
-        other.query = query
-        require('sessionls.picker').open(other)
-      end
-      return
+    local switch = actions.get(name).switch
+    if switch then
+      return switch(source, query, require('sessionls.picker').open)
     end
     actions.run(name or source.default, item, items)
   end)

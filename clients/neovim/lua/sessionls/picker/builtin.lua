@@ -3,6 +3,7 @@ local actions = require('sessionls.actions')
 local config = require('sessionls.config')
 local format = require('sessionls.format')
 local highlight = require('sessionls.highlight')
+local hosts = require('sessionls.host')
 local layout = require('sessionls.picker.layout')
 local live = require('sessionls.live')
 local preview = require('sessionls.preview')
@@ -117,6 +118,13 @@ function Builtin:draw()
   self:render()
 end
 
+--- The status of whom is asked.
+---@return sessionls.Status?
+function Builtin:status()
+  local host = self.source.host
+  return host and hosts.status(host) or not host and status.get() or nil
+end
+
 --- What stands below the list.
 ---@return string
 function Builtin:footer()
@@ -126,11 +134,14 @@ function Builtin:footer()
   elseif self.err or not page then
     return ''
   end
-  local now = status.get()
+  local now = self:status()
   local parts = {}
   if #self.live.items > 0 then
     local total = page.exact and tostring(page.total) or page.total .. '+'
     parts[1] = ('%d of %s'):format(self.selected, total)
+  end
+  if self.source.host and self.live:asking() then
+    parts[#parts + 1] = hosts.connecting(self.source.host) and 'connecting …' or 'asking …'
   end
   if now and now.phase == 'indexing' then
     parts[#parts + 1] = 'indexing'
@@ -160,11 +171,14 @@ function Builtin:message()
   if self.help then
     return actions.help()
   elseif self.err then
-    return { self.err }
+    return text.wrap(text.line(self.err), self.place.list.width - 4)
+  elseif #self.live.items == 0 and hosts.connecting(self.source.host) then
+    local words = hosts.connecting_words(self.source.host) .. ' its first answer may take half a minute; <C-c> gives up'
+    return text.wrap(words, self.place.list.width - 4)
   elseif #self.live.items > 0 or not self.live.page then
     return nil
   end
-  local now = status.get()
+  local now = self:status()
   if now and now.phase == 'indexing' then
     return { 'Nothing yet; the index is being built.' }
   end
@@ -337,14 +351,23 @@ function Builtin:search()
   self.note = nil
   self.refreshing = false
   self.live:search(self:query())
+  if self.source.host then
+    if hosts.connecting(self.source.host) then
+      self.err = nil
+      self:render()
+    else
+      self:show_footer()
+    end
+  end
 end
 
---- Asks again when the index has changed, unless the list has several pages: it would shrink to its first.
+--- Asks again when the index has changed, unless the list has several pages: it would shrink to its first. Of another
+--- host's index nothing is known.
 function Builtin:follow()
   return status.follow(function()
     return #self.live.items > 0 and refresh_interval or empty_interval
   end, function()
-    if #self.live.items <= config.get().picker_options.limit then
+    if not self.source.host and #self.live.items <= config.get().picker_options.limit then
       self.refreshing = self.live:refresh()
     end
   end)
@@ -381,6 +404,14 @@ function Builtin:act(name)
       self:switch(self.source.toggled())
     end
     return
+  end
+  local switch = actions.get(name).switch
+  if switch then
+    local query = self:query()
+    self:close()
+    return vim.schedule(function()
+      switch(self.source, query, M.open)
+    end)
   end
   local item, items = self:item(), self.live.items
   if not item then

@@ -84,6 +84,7 @@ function M.open(source)
       actions[fzf_key] = action(name)
     end
   end)
+  adapter.announce(source)
   require('fzf-lua').fzf_live(function(args)
     -- A list of arguments, or in older versions the query.
     query = type(args) == 'table' and args[1] or args or ''
@@ -104,7 +105,12 @@ function M.open(source)
   end, {
     prompt = '> ',
     query = source.query,
-    winopts = { title = ' ' .. source.title .. ' ' },
+    winopts = {
+      title = ' ' .. source.title .. ' ',
+      on_close = function()
+        search:stop()
+      end,
+    },
     exec_empty_query = true,
     previewer = previewer(item_of),
     fzf_opts = { ['--ansi'] = true, ['--delimiter'] = '\t', ['--with-nth'] = '2..', ['--no-multi'] = true },

@@ -57,10 +57,11 @@ function M.open(source)
       func = function()
         adapter.run(name, source, current(), search.items, query)
         -- True ends the picker.
-        return not (require('sessionls.actions').get(name).keeps_open and name ~= 'toggle_scope')
+        return not require('sessionls.actions').get(name).keeps_open
       end,
     }
   end)
+  adapter.announce(source)
   pick.start({
     source = {
       name = source.title,

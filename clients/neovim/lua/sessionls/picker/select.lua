@@ -1,6 +1,7 @@
 --- The last resort: asks for words with vim.ui.input(), shows what was found with vim.ui.select().
 local actions = require('sessionls.actions')
 local format = require('sessionls.format')
+local hosts = require('sessionls.host')
 local live = require('sessionls.live')
 
 local M = {}
@@ -9,7 +10,11 @@ local M = {}
 ---@param query string
 local function choose(source, query)
   local search
+  local done = hosts.during(source.host, function()
+    search:stop()
+  end)
   search = live.new(source, function(err)
+    done()
     local items = search.items
     if err or #items == 0 then
       return require('sessionls').notify(err or 'no session found', vim.log.levels.WARN)

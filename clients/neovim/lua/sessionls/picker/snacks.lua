@@ -57,7 +57,7 @@ function M.open(source)
   local function action(name)
     return function(picker, chosen)
       local query = picker.input and picker.input.filter and picker.input.filter.search or source.query
-      if not (require('sessionls.actions').get(name).keeps_open and name ~= 'toggle_scope') then
+      if not require('sessionls.actions').get(name).keeps_open then
         picker:close()
       end
       adapter.run(name, source, chosen and chosen.item, search.items, query)
@@ -68,6 +68,7 @@ function M.open(source)
     keys[key] = { 'sessionls_' .. name, mode = { 'n', 'i' } }
   end)
 
+  adapter.announce(source)
   require('snacks.picker').pick({
     source = 'sessionls',
     title = source.title,

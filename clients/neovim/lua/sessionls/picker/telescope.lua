@@ -86,7 +86,7 @@ function M.open(source, opts)
       local function run(name)
         local entry = state.get_selected_entry()
         local query = state.get_current_line()
-        if require('sessionls.actions').get(name).keeps_open and name ~= 'toggle_scope' then
+        if require('sessionls.actions').get(name).keeps_open then
           return adapter.run(name, source, entry and entry.value, search.items, query)
         end
         telescope_actions.close(bufnr)
@@ -112,12 +112,13 @@ function M.open(source, opts)
   stop_following = status.follow(function()
     return refresh_interval
   end, function()
-    if building or status.building() then
+    if not source.host and (building or status.building()) then
       picker:refresh(nil, { reset_prompt = false })
     end
     building = status.building()
   end)
   picker:find()
+  adapter.announce(source)
 end
 
 return M
