@@ -59,6 +59,9 @@ const (
 type Hosts struct {
 	opts Options
 
+	base context.Context // of every connection that is being made; ends with Close
+	stop context.CancelFunc
+
 	mu     sync.Mutex
 	lines  map[contract.Host]*line
 	closed bool
@@ -96,14 +99,16 @@ func New(opts Options) *Hosts {
 	if opts.probeTimeout == 0 {
 		opts.probeTimeout = probeTimeout
 	}
-	return &Hosts{opts: opts, lines: map[contract.Host]*line{}}
+	base, stop := context.WithCancel(context.Background())
+	return &Hosts{opts: opts, base: base, stop: stop, lines: map[contract.Host]*line{}}
 }
 
-// Close ends all connections and waits until their commands are gone. Requests
-// that are under way fail.
+// Close ends all connections, those too that are being made, and waits until
+// their commands are gone. Requests that are under way fail.
 func (h *Hosts) Close() {
 	h.mu.Lock()
 	h.closed = true
+	h.stop()
 	for _, l := range h.lines {
 		h.drop(l, l.conn)
 	}
@@ -166,7 +171,7 @@ func (h *Hosts) line(host contract.Host) (*line, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.closed {
-		return nil, failed(host, nil, "%s is not asked any more: the service is closing", host)
+		return nil, closing(host)
 	}
 	l := h.lines[host]
 	if l == nil {
@@ -218,10 +223,23 @@ func (h *Hosts) connected(ctx context.Context, host contract.Host, l *line) (*co
 		h.drop(l, conn)
 		conn = nil
 	}
+	// Whoever asked may be gone before the command is, and the program must not end
+	// then: Close waits for this.
+	closed := h.closed
+	if conn == nil && !closed {
+		h.ending.Add(1)
+		defer h.ending.Done()
+	}
 	h.mu.Unlock()
 	if conn != nil {
 		return conn, nil
 	}
+	if closed {
+		return nil, closing(host)
+	}
+	ctx, end := context.WithCancel(ctx)
+	defer end()
+	defer context.AfterFunc(h.base, end)()
 	began := time.Now()
 	conn, err := h.connect(ctx, host)
 	if err != nil {
@@ -230,16 +248,20 @@ func (h *Hosts) connected(ctx context.Context, host contract.Host, l *line) (*co
 	}
 	h.opts.Log.Info().Str("host", string(host)).Str("version", conn.version).Dur("ms", time.Since(began)).Msg("connected")
 	h.mu.Lock()
-	closed := h.closed
+	closed = h.closed
 	if !closed {
 		l.conn = conn
 	}
 	h.mu.Unlock()
 	if closed {
 		conn.close()
-		return nil, failed(host, nil, "%s is not asked any more: the service is closing", host)
+		return nil, closing(host)
 	}
 	return conn, nil
+}
+
+func closing(host contract.Host) *contract.Error {
+	return failed(host, nil, "%s is not asked any more: the service is closing", host)
 }
 
 // drop ends a connection in the background. The caller holds mu.

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 
@@ -507,6 +508,39 @@ func TestClosedHostsAreNotAsked(t *testing.T) {
 	firstHit(t, h, search("x", box))
 	h.Close()
 	if _, err := h.SearchSessions(context.Background(), search("x", box)); refused(t, err).RPCCode != contract.RPCRequestFailed {
+		t.Errorf("%v", err)
+	}
+}
+
+// TestCloseEndsWhatIsBeingMade: the program ends after Close, and nobody else would
+// end the command of a connection that is still being made.
+func TestCloseEndsWhatIsBeingMade(t *testing.T) {
+	started := filepath.Join(t.TempDir(), "pid")
+	h := hostsWith(t, "", func(o remote.Options) remote.Options {
+		o.Environments = func() (map[string]remote.Environment, error) {
+			return map[string]remote.Environment{"box": {Command: []string{"sh", "-c", `echo $$ >"$0.new"; mv "$0.new" "$0"; exec sleep 1000`, started}}}, nil
+		}
+		return o
+	})
+	answered := make(chan error)
+	go func() {
+		_, err := h.SearchSessions(context.Background(), search("x", box))
+		answered <- err
+	}()
+	var pid int
+	for deadline := time.Now().Add(30 * time.Second); pid == 0; time.Sleep(5 * time.Millisecond) {
+		if raw, err := os.ReadFile(started); err == nil {
+			_, _ = fmt.Sscan(string(raw), &pid)
+		} else if time.Now().After(deadline) {
+			t.Fatal("the command is not started")
+		}
+	}
+	h.Close()
+	// Waited for, so that not even a zombie is left.
+	if running, err := os.FindProcess(pid); err == nil && running.Signal(syscall.Signal(0)) == nil {
+		t.Error("the command still runs")
+	}
+	if err := refused(t, <-answered); !strings.Contains(err.Message, "closing") {
 		t.Errorf("%v", err)
 	}
 }
