@@ -8,6 +8,12 @@ func Impatient(o Options, start, quiet, probe time.Duration) Options {
 	return o
 }
 
+// Lingering has connections that nobody waits for be made for so long.
+func Lingering(o Options, linger time.Duration) Options {
+	o.linger = linger
+	return o
+}
+
 // Connected counts the hosts that are connected.
 func Connected(h *Hosts) int {
 	h.mu.Lock()
@@ -19,4 +25,11 @@ func Connected(h *Hosts) int {
 		}
 	}
 	return n
+}
+
+// Lines counts the hosts that are connected, or about to be.
+func Lines(h *Hosts) int {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return len(h.lines)
 }

@@ -38,6 +38,7 @@ type Options struct {
 	// Idle is how long a connection is kept unused, 5 minutes if 0.
 	Idle time.Duration
 
+	linger       time.Duration // linger if 0
 	startTimeout time.Duration // startTimeout if 0
 	quiet        time.Duration // quiet if 0
 	probeTimeout time.Duration // probeTimeout if 0
@@ -46,6 +47,9 @@ type Options struct {
 // Bounds of the pool.
 const (
 	defaultIdle = 5 * time.Minute
+	// linger is how long a connection that nobody waits for any more goes on being
+	// made: whoever types gives up one search for the next.
+	linger = 3 * time.Second
 	// maxHosts is how many hosts may be connected at a time.
 	maxHosts = 32
 	// maxRequests is how many requests one host is asked at a time.
@@ -72,15 +76,32 @@ var _ contract.Commands = (*Hosts)(nil)
 
 // line is the way to one host.
 type line struct {
-	starting chan struct{} // held by whoever connects
-	room     *rpc.Limiter
+	room *rpc.Limiter
 
 	// Guarded by Hosts.mu.
 	conn  *connection // nil while there is none
+	next  *attempt    // nil while none is being made
 	users int
 	idle  *time.Timer // nil while in use
 	left  time.Time   // when it was used last; zero while it never was
 }
+
+// attempt is a connection that is being made, for all who need it by then.
+type attempt struct {
+	abandon context.CancelCauseFunc
+
+	// Guarded by Hosts.mu.
+	waiting int
+	late    *time.Timer // abandons it when nobody waits; nil before
+
+	// Set when done is closed.
+	done chan struct{}
+	conn *connection
+	err  error
+}
+
+// errAbandoned ends an attempt that nobody waits for.
+var errAbandoned = errors.New("nobody waits for the connection any more")
 
 // New returns hosts without connections.
 func New(opts Options) *Hosts {
@@ -89,6 +110,9 @@ func New(opts Options) *Hosts {
 	}
 	if opts.Idle == 0 {
 		opts.Idle = defaultIdle
+	}
+	if opts.linger == 0 {
+		opts.linger = linger
 	}
 	if opts.startTimeout == 0 {
 		opts.startTimeout = startTimeout
@@ -123,27 +147,7 @@ func (h *Hosts) acquire(ctx context.Context, host contract.Host) (conn *connecti
 	if err != nil {
 		return nil, nil, err
 	}
-	leave := func() {
-		h.mu.Lock()
-		defer h.mu.Unlock()
-		if l.users--; l.users > 0 {
-			return
-		}
-		if l.conn == nil {
-			delete(h.lines, host)
-			return
-		}
-		kept := l.conn
-		l.left = time.Now()
-		l.idle = time.AfterFunc(h.opts.Idle, func() {
-			h.mu.Lock()
-			defer h.mu.Unlock()
-			if l.users == 0 && l.conn == kept {
-				h.drop(l, kept)
-				delete(h.lines, host)
-			}
-		})
-	}
+	leave := func() { h.leave(host, l) }
 	done, err := l.room.Acquire(ctx)
 	if err != nil {
 		leave()
@@ -166,6 +170,29 @@ func (h *Hosts) acquire(ctx context.Context, host contract.Host) (conn *connecti
 	}, nil
 }
 
+// leave is what a user of a line does at the end.
+func (h *Hosts) leave(host contract.Host, l *line) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if l.users--; l.users > 0 {
+		return
+	}
+	if l.conn == nil {
+		delete(h.lines, host)
+		return
+	}
+	kept := l.conn
+	l.left = time.Now()
+	l.idle = time.AfterFunc(h.opts.Idle, func() {
+		h.mu.Lock()
+		defer h.mu.Unlock()
+		if l.users == 0 && l.conn == kept {
+			h.drop(l, kept)
+			delete(h.lines, host)
+		}
+	})
+}
+
 // line is the way to a host, with one more user.
 func (h *Hosts) line(host contract.Host) (*line, error) {
 	h.mu.Lock()
@@ -181,7 +208,7 @@ func (h *Hosts) line(host contract.Host) (*line, error) {
 		if len(h.lines) >= maxHosts {
 			return nil, failed(host, nil, "%s is not asked: %d hosts are asked already; try again when one of them has answered", host, maxHosts)
 		}
-		l = &line{starting: make(chan struct{}, 1), room: rpc.NewLimiter(maxRequests)}
+		l = &line{room: rpc.NewLimiter(maxRequests)}
 		h.lines[host] = l
 	}
 	l.users++
@@ -208,56 +235,101 @@ func (h *Hosts) makeRoom() {
 	}
 }
 
-// connected is the connection of a line. Of several that need one, one makes it
-// and the others wait.
+// connected is the connection of a line. All who need it while there is none wait
+// for the same attempt to make it.
 func (h *Hosts) connected(ctx context.Context, host contract.Host, l *line) (*connection, error) {
-	select {
-	case l.starting <- struct{}{}:
-		defer func() { <-l.starting }()
-	case <-ctx.Done():
-		return nil, ctx.Err()
+	for {
+		conn, a, err := h.join(host, l)
+		if conn != nil || err != nil {
+			return conn, err
+		}
+		select {
+		case <-a.done:
+		case <-ctx.Done():
+		}
+		h.part(a)
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		if !errors.Is(a.err, errAbandoned) {
+			return a.conn, a.err
+		}
+		// By those who waited before.
 	}
+}
+
+// join gives the connection of a line, or else the attempt to make it, with one more
+// who waits.
+func (h *Hosts) join(host contract.Host, l *line) (*connection, *attempt, error) {
 	h.mu.Lock()
-	conn := l.conn
-	if conn != nil && conn.client.Err() != nil {
-		h.drop(l, conn)
-		conn = nil
+	defer h.mu.Unlock()
+	if l.conn != nil && l.conn.client.Err() != nil {
+		h.drop(l, l.conn)
 	}
-	// Whoever asked may be gone before the command is, and the program must not end
-	// then: Close waits for this.
-	closed := h.closed
-	if conn == nil && !closed {
-		h.ending.Add(1)
-		defer h.ending.Done()
+	switch {
+	case l.conn != nil:
+		return l.conn, nil, nil
+	case h.closed:
+		return nil, nil, closing(host)
 	}
-	h.mu.Unlock()
-	if conn != nil {
-		return conn, nil
+	a := l.next
+	if a == nil {
+		ctx, abandon := context.WithCancelCause(h.base)
+		a = &attempt{abandon: abandon, done: make(chan struct{})}
+		l.next = a
+		l.users++
+		// Whoever asked may be gone before the command is, and the program must not
+		// end then: Close waits for this.
+		h.ending.Go(func() { h.try(ctx, host, l, a) })
 	}
-	if closed {
-		return nil, closing(host)
+	if a.waiting++; a.late != nil {
+		a.late.Stop()
 	}
-	ctx, end := context.WithCancel(ctx)
-	defer end()
-	defer context.AfterFunc(h.base, end)()
+	return nil, a, nil
+}
+
+// part is the end of waiting for an attempt.
+func (h *Hosts) part(a *attempt) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if a.waiting--; a.waiting > 0 {
+		return
+	}
+	a.late = time.AfterFunc(h.opts.linger, func() {
+		h.mu.Lock()
+		defer h.mu.Unlock()
+		if a.waiting == 0 {
+			a.abandon(errAbandoned)
+		}
+	})
+}
+
+// try makes the connection of a line.
+func (h *Hosts) try(ctx context.Context, host contract.Host, l *line, a *attempt) {
+	defer h.leave(host, l)
+	defer a.abandon(nil)
 	began := time.Now()
 	conn, err := h.connect(ctx, host)
+	if cause := context.Cause(ctx); err != nil && cause != nil {
+		err = cause
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	defer close(a.done)
+	l.next = nil
+	if h.closed {
+		if conn != nil {
+			h.ending.Go(conn.close)
+		}
+		a.err = closing(host)
+		return
+	}
+	a.conn, a.err, l.conn = conn, err, conn
 	if err != nil {
 		h.opts.Log.Info().Str("host", string(host)).Err(err).Msg("not connected")
-		return nil, err
+		return
 	}
 	h.opts.Log.Info().Str("host", string(host)).Str("version", conn.version).Dur("ms", time.Since(began)).Msg("connected")
-	h.mu.Lock()
-	closed = h.closed
-	if !closed {
-		l.conn = conn
-	}
-	h.mu.Unlock()
-	if closed {
-		conn.close()
-		return nil, closing(host)
-	}
-	return conn, nil
 }
 
 func closing(host contract.Host) *contract.Error {

@@ -124,6 +124,18 @@ func (p *peer) serve() {
 				os.Exit(0)
 			}
 		}
+	case "opens":
+		// Notes that it was started, and greets when it may.
+		note, err := os.OpenFile(p.argument, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+		if err == nil {
+			_, err = note.WriteString("started\n")
+		}
+		if err != nil {
+			fail(9, err.Error())
+		}
+		for _, err := os.Stat(p.argument + ".open"); err != nil; _, err = os.Stat(p.argument + ".open") {
+			time.Sleep(5 * time.Millisecond)
+		}
 	case "banner":
 		fmt.Print("Welcome to box!\r\nNote: 3 updates\n\nContent-Type: of a banner\n\x1b[0m> ")
 	}

@@ -409,6 +409,71 @@ func TestManyHosts(t *testing.T) {
 	firstHit(t, h, search("x", contract.Host(fmt.Sprint("runtime:box", more-1))))
 }
 
+// await waits until a file is there.
+func await(t *testing.T, path string) {
+	t.Helper()
+	for deadline := time.Now().Add(2 * time.Minute); ; time.Sleep(5 * time.Millisecond) {
+		if _, err := os.Stat(path); err == nil {
+			return
+		}
+		if time.Now().After(deadline) {
+			t.Error("no " + filepath.Base(path))
+			return
+		}
+	}
+}
+
+// Whoever types cancels one search for the next: the connection that the first has
+// begun serves the last.
+func TestTypingConnectsOnce(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "starts")
+	h := hostsWith(t, "opens:"+file, func(o remote.Options) remote.Options { return remote.Lingering(o, time.Hour) })
+	for range 5 {
+		ctx, cancel := context.WithCancel(context.Background())
+		go func() {
+			await(t, file)
+			cancel()
+		}()
+		if _, err := h.SearchSessions(ctx, search("x", box)); refused(t, err).RPCCode != contract.RPCRequestCancelled {
+			t.Errorf("%v", err)
+		}
+	}
+	if err := os.WriteFile(file+".open", nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	firstHit(t, h, search("x", box))
+	if got, err := os.ReadFile(file); string(got) != "started\n" {
+		t.Errorf("%q, %v", got, err)
+	}
+}
+
+// A connection that nobody waits for is given up after a while; who comes later gets
+// another one.
+func TestUnwantedConnectionIsGivenUp(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "starts")
+	h := hostsWith(t, "opens:"+file, func(o remote.Options) remote.Options { return remote.Lingering(o, time.Millisecond) })
+	ctx, cancel := context.WithCancel(context.Background())
+	go func() {
+		await(t, file)
+		cancel()
+	}()
+	if _, err := h.SearchSessions(ctx, search("x", box)); refused(t, err).RPCCode != contract.RPCRequestCancelled {
+		t.Errorf("%v", err)
+	}
+	for deadline := time.Now().Add(2 * time.Minute); remote.Lines(h) > 0; time.Sleep(5 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatal("the connection is still being made")
+		}
+	}
+	if err := os.WriteFile(file+".open", nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	firstHit(t, h, search("x", box))
+	if got, err := os.ReadFile(file); string(got) != "started\nstarted\n" {
+		t.Errorf("%q, %v", got, err)
+	}
+}
+
 func TestCancellationCrosses(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "told")
 	h := hosts(t, "cancelled:"+file)
@@ -418,23 +483,12 @@ func TestCancellationCrosses(t *testing.T) {
 		_, err := h.SearchSessions(ctx, search("x", box))
 		ended <- err
 	}()
-	await := func(path string) {
-		t.Helper()
-		for deadline := time.Now().Add(30 * time.Second); ; time.Sleep(5 * time.Millisecond) {
-			if _, err := os.Stat(path); err == nil {
-				return
-			}
-			if time.Now().After(deadline) {
-				t.Fatal("no " + filepath.Base(path))
-			}
-		}
-	}
-	await(file + ".asked")
+	await(t, file+".asked")
 	cancel()
 	if e := refused(t, <-ended); e.RPCCode != contract.RPCRequestCancelled || e.Code != contract.CodeAborted {
 		t.Errorf("%v", e)
 	}
-	await(file)
+	await(t, file)
 	if remote.Connected(h) != 1 {
 		t.Error("a cancelled request costs the connection")
 	}
