@@ -35,11 +35,38 @@ var openEnded = []string{
 	"This session is being continued from a previous conversation", "[SYSTEM: The user has invoked",
 }
 
-// codexRequest is what precedes the prompt in Codex's list of mentioned files.
-const (
-	codexFiles   = "# Files mentioned by the user:"
-	codexRequest = "## My request for Codex:"
+// Codex's IDE extension and desktop app put lists in front of a prompt, which
+// then stands below a heading of its own. What the editor added is injected: the
+// open files and what is selected in them, the files that were dropped in, the
+// page the app's browser shows. Comments on a diff and the like are not: people
+// wrote or chose them.
+var (
+	codexLists    = []string{"# Files mentioned by the user:", "# Files pasted by the user:", "# Context from my IDE setup:", "# In app browser:"}
+	codexRequests = []string{"## My request for Codex:", "## My request:"}
 )
+
+// codexPrompt returns what follows the lists at the start of t, "" when nothing
+// does; ok is false when t begins with none.
+func codexPrompt(t string) (prompt string, ok bool) {
+	for _, list := range codexLists {
+		if !strings.HasPrefix(t, list) {
+			continue
+		}
+		prompt, _ = codexRequest(t)
+		return prompt, true
+	}
+	return "", false
+}
+
+// codexRequest returns what stands below the heading of the prompt in t.
+func codexRequest(t string) (prompt string, ok bool) {
+	for _, heading := range codexRequests {
+		if _, prompt, ok = strings.Cut(t, "\n"+heading); ok {
+			return prompt, true
+		}
+	}
+	return "", false
+}
 
 // Typed returns the part of a user-role text block that a person typed: with
 // injected envelopes removed from its start, "" when the block is nothing
@@ -49,12 +76,9 @@ func Typed(text string) string {
 	var kept []string // what stood inside envelopes that hold the prompt
 	for {
 		t := strings.TrimLeftFunc(text, unicode.IsSpace)
-		if strings.HasPrefix(t, codexFiles) {
-			if i := strings.Index(t, codexRequest); i >= 0 {
-				text = t[i+len(codexRequest):]
-				continue
-			}
-			t = ""
+		if prompt, ok := codexPrompt(t); ok {
+			text = prompt
+			continue
 		}
 		for _, p := range openEnded {
 			if strings.HasPrefix(t, p) {

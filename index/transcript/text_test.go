@@ -56,6 +56,11 @@ func TestTyped(t *testing.T) {
 		{"skill", "[SYSTEM: The user has invoked the \"x\" skill", ""},
 		{"files mentioned", "# Files mentioned by the user:\n\n## a.go: /w/a.go\n\n## My request for Codex:\nmend a.go", "mend a.go"},
 		{"files mentioned without request", "# Files mentioned by the user:\n\n## a.go", ""},
+		{"files pasted", "# Files pasted by the user:\n\n## a.txt\n\n## My request:\nmend it", "mend it"},
+		{"B32: context of the IDE extension", "# Context from my IDE setup:\n\n## Active file: a.go\n\n## Open tabs:\n- a.go: /w/a.go\n\n## My request for Codex:\nfix the tern\n", "fix the tern"},
+		{"the request quotes its heading", "# Context from my IDE setup:\n\n## My request for Codex:\nwhy does it say\n## My request for Codex:\nhere?", "why does it say\n## My request for Codex:\nhere?"},
+		{"comments are people's words", "# Diff comments:\n\n## Comment 1\nkeep the gull\n\n## My request for Codex:\nmend it", "# Diff comments:\n\n## Comment 1\nkeep the gull\n\n## My request for Codex:\nmend it"},
+		{"the heading in a prompt of its own", "## My request for Codex: be kind", "## My request for Codex: be kind"},
 		{"self-closed", "<image name=\"x\"/> look at this", "look at this"},
 		{"unknown tag", "<table>x</table>", "<table>x</table>"},
 		{"markup", "<div> is not closed in index.html", "<div> is not closed in index.html"},
@@ -122,6 +127,7 @@ func TestPromptTitle(t *testing.T) {
 		{"[[ ## user_query ## ]]\nWhat is a tern?\n[[ ## completed ## ]]", "What is a tern?"}, {"[[1,2],[3]] is no matrix", "[[1,2],[3]] is no matrix"},
 		{"@[System]:\n- - -\nUser:\nname the gull", "name the gull"}, {"User:\nname the gull", "name the gull"}, {"user: name the gull", "user: name the gull"},
 		{"---\ntitle", "title"}, {"```go\nfunc main() {}\n```", "func main() {}"}, {"~~~~ text\nx", "x"}, {"````c++\nint x;", "int x;"}, {"=====\n*****\nx", "x"},
+		{"# Diff comments:\n\n## Comment 1\nkeep the gull\n\n## My request for Codex:\n\nFix all those\n", "Fix all those"}, {"# Diff comments:\n\n## My request:\n", "Diff comments:"},
 		{"", ""}, {"   ", ""}, {"###", ""}, {"Untitled\nreal words", "real words"},
 	} {
 		if got := PromptTitle(c.in); got != c.want {

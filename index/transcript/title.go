@@ -57,6 +57,12 @@ func CleanTitle(s string) string {
 // more than commands and markers. text must already be free of envelopes
 // (Typed). "" when there is none.
 func PromptTitle(text string) string {
+	if strings.HasPrefix(text, "# ") {
+		// Comments on a diff and other lists that people make with the mouse.
+		if prompt, ok := codexRequest(text); ok && strings.TrimSpace(prompt) != "" {
+			text = prompt
+		}
+	}
 	if len(text) > 1<<16 {
 		text = text[:1<<16]
 	}

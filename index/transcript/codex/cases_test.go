@@ -236,6 +236,22 @@ func TestTwins(t *testing.T) {
 	}
 }
 
+// B32: what the IDE extension puts in front of a prompt is neither text nor
+// title, also where the state database has the prompt with it as a title.
+func TestEditorContext(t *testing.T) {
+	const around = `# Context from my IDE setup:\n\n## Active file: shrike.go\n\n## My request for Codex:\n`
+	home := transcripttest.Write(t, map[string]string{name(idA): metaLine(idA) + userLine(around+`fix the tern test before anything else`)})
+	database := filepath.Join(home, ".codex", "state_5.sqlite")
+	for _, title := range []string{"", "# Context from my IDE setup:\n\n## Active file: shrike.go\n\n## My request for Codex:\nfix the tern te", "# Context from my IDE setup:\n\n## Act"} {
+		_ = os.Remove(database)
+		transcripttest.Database(t, database, `CREATE TABLE threads(id TEXT, title TEXT); INSERT INTO threads VALUES('`+idA+`', '`+title+`');`)
+		s, _ := readFrom(t, home)
+		if want := "fix the tern test before anything else"; s.Said() != "user: "+want || s.Title != want || s.TitleSource != transcript.TitlePrompt {
+			t.Errorf("title %q in the database: says %q, named %q by %s", title, s.Said(), s.Title, s.TitleSource)
+		}
+	}
+}
+
 // B34: an encrypted task is no text; the child is linked to its parent.
 func TestEncryptedSpawn(t *testing.T) {
 	secret := "gAAAAAB" + strings.Repeat("Zm9yIHlvdXIgZXllcyBvbmx5MQ_-", 80)

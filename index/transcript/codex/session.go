@@ -203,11 +203,11 @@ func (s *session) title(h *transcript.Header) {
 	if n.Title == "" {
 		return
 	}
-	from := transcript.TitleAgent
-	if samePrompt(n.Title, s.Prompt) || s.Prompt == "" && s.Foreign != "" {
+	from, title := transcript.TitleAgent, transcript.Typed(n.Title)
+	if samePrompt(title, s.Prompt) || s.Prompt == "" && s.Foreign != "" {
 		from = transcript.TitlePrompt
 	}
-	h.SetTitle(transcript.PromptTitle(transcript.Typed(n.Title)), from)
+	h.SetTitle(transcript.PromptTitle(title), from)
 }
 
 // live is the surface: the records the model sees, in order. Records that

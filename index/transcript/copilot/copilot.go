@@ -25,7 +25,7 @@ const (
 	agentID = "copilot"
 	label   = "Copilot CLI"
 	// version is raised when the same bytes would read differently.
-	version = 1
+	version = 2
 )
 
 // Kinds of root.

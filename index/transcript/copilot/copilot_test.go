@@ -234,6 +234,33 @@ func TestNoConversation(t *testing.T) {
 	}
 }
 
+// Who wrote a message in the person's role: a skill, whether its envelope closes
+// or not, is nobody; what is attached without words is a message.
+func TestPrompts(t *testing.T) {
+	for _, c := range []struct {
+		data, text string
+		message    bool
+	}{
+		{`{"content":"find the kiwi"}`, "find the kiwi", true},
+		{`{"content":"find the kiwi","source":"skill-birds"}`, "", false},
+		{`{"content":"<skill-context name=\"birds\">\nkiwi facts\n</skill-context>\nmore of them"}`, "", false},
+		{`{"content":" <skill-context name=\"birds\">\nkiwi facts"}`, "", false},
+		{`{"content":"what is a <skill-context>?"}`, "what is a <skill-context>?", true},
+		{`{"content":"","attachments":[{"type":"file","path":"/w/kiwi.png"}]}`, "", true},
+		{`{"content":"<system-reminder>x</system-reminder>","attachments":[{"type":"file","path":"/w/kiwi.png"}]}`, "", false},
+		{`{"content":"","attachments":[]}`, "", false},
+	} {
+		s := one(t, event("assistant.message", `{"messageId":"z","content":"a reply"}`, 0), event("user.message", c.data, 1))
+		got := ""
+		for _, p := range s.Events[1].Parts {
+			got += p.Text
+		}
+		if got != c.text || s.Events[1].Message != c.message {
+			t.Errorf("%s: %q, message %v", c.data, got, s.Events[1].Message)
+		}
+	}
+}
+
 // Damage in one record never loses another one.
 func TestHazards(t *testing.T) {
 	good := event("assistant.message", `{"messageId":"z","content":"after it"}`, 9)

@@ -133,16 +133,21 @@ func injected(source string) bool {
 	return false
 }
 
+// skillContext begins the text of a skill, which stands in the person's name and
+// is not always closed.
+const skillContext = "<skill-context"
+
 func (fd *fold) user(h *transcript.Header, data jsonv.Value, e *transcript.Event) {
 	e.Type, e.Role, e.Surface = transcript.TypeUserMessage, transcript.RoleUser, transcript.Current
-	if injected(data.Get("source").Str()) {
+	content := textOf(data.Get("content"))
+	if injected(data.Get("source").Str()) || strings.HasPrefix(strings.TrimSpace(content), skillContext) {
 		return
 	}
-	text := transcript.Typed(textOf(data.Get("content")))
-	if text == "" {
+	text := transcript.Typed(content)
+	// What is attached without words is a message, an envelope is none.
+	if e.Message = e.AddText(transcript.Prose, text) || content == "" && data.Get("attachments").Len() > 0; !e.Message {
 		return
 	}
-	e.Message = e.AddText(transcript.Prose, text)
 	h.OfferTitle(text, transcript.TitlePrompt)
 	data.Get("attachments").Elems(func(_ int, a jsonv.Value) bool {
 		if a.Get("type").IsStr("file") {

@@ -172,11 +172,26 @@ func (c *chat) user(v jsonv.Value, e *transcript.Event) {
 		}
 	})
 	if len(text) == 0 {
+		// A picture without words is a message.
+		e.Message = hasMedia(v.Get("content"))
 		return
 	}
 	all := strings.Join(text, "\n")
 	e.Message = e.AddText(transcript.Prose, all)
 	c.h.OfferTitle(all, transcript.TitlePrompt)
+}
+
+// hasMedia reports whether a content is pictures or other files and nothing else.
+func hasMedia(content jsonv.Value) bool {
+	media, other := false, false
+	content.Items(func(p jsonv.Value) {
+		if p.Get("inlineData") != nil || p.Get("fileData") != nil {
+			media = true
+		} else {
+			other = true
+		}
+	})
+	return media && !other
 }
 
 // bareCommand matches a slash command without arguments and the help key.

@@ -23,7 +23,7 @@ const (
 	agentID = "gemini"
 	label   = "Gemini CLI"
 	// version is raised when the same bytes would read differently.
-	version = 1
+	version = 2
 )
 
 // Kinds of root.

@@ -250,6 +250,22 @@ func TestNoise(t *testing.T) {
 	}
 }
 
+// A picture without words is a message; an envelope with one is none.
+func TestPicture(t *testing.T) {
+	for content, want := range map[string]bool{
+		`[{"inlineData":{"mimeType":"image/png","data":"iVBORw0KGgo="}}]`:                                           true,
+		`{"fileData":{"fileUri":"file:///x.png"}}`:                                                                  true,
+		`[{"text":"<hook_context>x</hook_context>"},{"inlineData":{"mimeType":"image/png","data":"iVBORw0KGgo="}}]`: false,
+		`[{"inlineData":{"mimeType":"image/png","data":"` + strings.Repeat("iVBORw0KGgo", 1<<19) + `"}}]`:           true,
+		`[{"functionResponse":{"name":"x","response":{"output":"y"}}}]`:                                             false,
+	} {
+		s, _, err := read(t, map[string]string{log: meta + model("m", "reply") + `{"id":"u","type":"user","content":` + content + "}\n"})
+		if err != nil || s.Events[2].Message != want || len(s.Events[2].Parts) != 0 {
+			t.Errorf("%.60s: message %v, parts %v, %v", content, s.Events[2].Message, s.Events[2].Parts, err)
+		}
+	}
+}
+
 // Damage in one record never loses another one, in either form.
 func TestHazards(t *testing.T) {
 	good := model("z", "after it")

@@ -10,9 +10,11 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"math"
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"github.com/sessionls/sessionls/index/transcript"
 	"github.com/sessionls/sessionls/index/transcript/copilot"
@@ -23,18 +25,26 @@ const (
 	agentID = "vscode"
 	label   = "VS Code Copilot Chat"
 	// version is raised when the same bytes would read differently.
-	version = 1
+	version = 2
 )
 
-// Classes of source: the log wins over the document it was made from, both
-// over the extension's own transcript, anything over an empty session
-// (formats.md §33).
+// Kinds of file: the log wins over the document it was made from, both over the
+// extension's own transcript, anything over an empty session (formats.md §33).
 const (
-	classEmpty = iota
-	classTranscript
-	classDocument
-	classLog
+	kindEmpty = iota
+	kindTranscript
+	kindDocument
+	kindLog
+	kinds
 )
+
+// class ranks the copies of a session by kind, and those of a kind by time: a
+// window that gets another folder takes copies along and goes on with them, and
+// the ones that it left may be the larger. It is compared before their size.
+func class(kind int, written time.Time) int {
+	const each = math.MaxInt / kinds
+	return kind*each + int(min(max(written.UnixMilli(), 0), each-1))
+}
 
 type reader struct {
 	stores *sqlitero.Cache // the databases with the titles
@@ -188,26 +198,26 @@ func (w *walk) chats(dir string, h hint) error {
 	return w.files(dir, h, func(ext string) int {
 		switch ext {
 		case ".json":
-			return classDocument
+			return kindDocument
 		case ".jsonl":
-			return classLog
+			return kindLog
 		}
-		return classEmpty
+		return kindEmpty
 	})
 }
 
 func (w *walk) transcripts(dir string, h hint) error {
 	return w.files(dir, h, func(ext string) int {
 		if ext == ".jsonl" {
-			return classTranscript
+			return kindTranscript
 		}
-		return classEmpty
+		return kindEmpty
 	})
 }
 
-// files lists one folder; class says what a file is by its extension,
-// classEmpty for one that is no transcript.
-func (w *walk) files(dir string, h hint, class func(ext string) int) error {
+// files lists one folder; kindOf says what a file is by its extension,
+// kindEmpty for one that is no transcript.
+func (w *walk) files(dir string, h hint, kindOf func(ext string) int) error {
 	b, err := json.Marshal(h)
 	if err != nil {
 		return fmt.Errorf("list VS Code chats: %w", err)
@@ -217,8 +227,8 @@ func (w *walk) files(dir string, h hint, class func(ext string) int) error {
 			return err
 		}
 		ext := filepath.Ext(name)
-		c := class(ext)
-		if c == classEmpty {
+		kind := kindOf(ext)
+		if kind == kindEmpty {
 			continue
 		}
 		path := filepath.Join(dir, name)
@@ -233,10 +243,10 @@ func (w *walk) files(dir string, h hint, class func(ext string) int) error {
 			continue
 		}
 		if empty(path, info.Size()) {
-			c = classEmpty
+			kind = kindEmpty
 		}
 		if err := w.yield(transcript.Source{
-			Agent: agentID, Path: path, Root: w.root.Path, SessionID: strings.TrimSuffix(name, ext), Class: c,
+			Agent: agentID, Path: path, Root: w.root.Path, SessionID: strings.TrimSuffix(name, ext), Class: class(kind, info.ModTime()),
 			Size: info.Size(), ModTime: info.ModTime(),
 			Signature: transcript.Signature(info) + "|" + strings.Join(h.Folders, "|") + "|" + h.Remote,
 			Hint:      string(b),

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/sessionls/sessionls/index/transcript"
 	"github.com/sessionls/sessionls/index/transcript/transcripttest"
@@ -26,7 +27,15 @@ const (
 )
 
 func TestGolden(t *testing.T) {
-	transcripttest.Golden(t, vscode.New(), transcripttest.Home(t, home), "../../../testdata/golden/vscode.txt")
+	home := transcripttest.Home(t, home)
+	written := time.Date(2026, 6, 1, 12, 0, 0, 0, time.UTC) // the class tells it
+	err := filepath.WalkDir(home, func(path string, _ fs.DirEntry, err error) error {
+		return errors.Join(err, os.Chtimes(path, written, written))
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	transcripttest.Golden(t, vscode.New(), home, "../../../testdata/golden/vscode.txt")
 }
 
 func read(t *testing.T, files map[string]string) (*transcripttest.Session, *transcript.Checkpoint, error) {
@@ -316,17 +325,25 @@ func TestPreferredCopy(t *testing.T) {
 	small, large := document(request("a", "x")), document(request("a", strings.Repeat("x", 9000)))
 	event := `{"type":"user.message","data":{"content":"` + strings.Repeat("x", 20000) + `"}}` + "\n"
 	transcripts := dir + "GitHub.copilot-chat/transcripts/" + sid + ".jsonl"
+	doc2, log2 := strings.Replace(doc, "w1", "w2", 1), strings.Replace(log, "w1", "w2", 1)
+	smallLog, largeLog := `{"kind":0,"v":`+small+"}\n", `{"kind":0,"v":`+large+"}\n"
 	for _, c := range []struct {
 		name          string
 		better, worse string
 		files         map[string]string
+		old           string
 	}{
-		{"log over document", log, doc, map[string]string{log: `{"kind":0,"v":` + small + "}\n", doc: large}},
-		{"document over transcript", doc, transcripts, map[string]string{doc: small, transcripts: event}},
-		{"document over an empty log", doc, log, map[string]string{doc: small, log: `{"kind":0,"v":` + document() + "}\n"}},
-		{"larger of two windows' copies", doc, strings.Replace(doc, "w1", "w2", 1), map[string]string{doc: large, strings.Replace(doc, "w1", "w2", 1): small}},
+		{"log over document", log, doc, map[string]string{log: smallLog, doc: large}, log},
+		{"document over transcript", doc, transcripts, map[string]string{doc: small, transcripts: event}, doc},
+		{"document over an empty log", doc, log, map[string]string{doc: small, log: `{"kind":0,"v":` + document() + "}\n"}, doc},
+		{"newer of two windows' documents", doc, doc2, map[string]string{doc: small, doc2: large}, doc2},
+		{"newer of two windows' logs", log, log2, map[string]string{log: smallLog, log2: largeLog}, log2},
 	} {
-		srcs := transcripttest.Sources(t, vscode.New(), transcripttest.Env(transcripttest.Write(t, c.files), nil))
+		home := transcripttest.Write(t, c.files)
+		if past := time.Now().Add(-time.Hour); os.Chtimes(filepath.Join(home, c.old), past, past) != nil {
+			t.Fatal("cannot set a time")
+		}
+		srcs := transcripttest.Sources(t, vscode.New(), transcripttest.Env(home, nil))
 		if len(srcs) != 2 || srcs[0].SessionID != sid || srcs[1].SessionID != sid {
 			t.Errorf("%s: %+v", c.name, srcs)
 			continue
