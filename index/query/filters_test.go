@@ -194,6 +194,8 @@ func TestOperators(t *testing.T) {
 		{`agnet:claude needle sub `, "child", 1},
 		{`repo:loom`, "loom loom2 windows", 0},
 		{`repo:LOOM2`, "loom2", 0},
+		{`repo:dev/loom`, "windows", 0}, // B66: whichever separator its system writes
+		{`repo:Dev\Loom`, "windows", 0},
 		{`path:/work/`, "loom loom2", 0},
 		{`path:"/old/place"`, "moved", 0},
 		{`path:tooluser.jsonl`, "tooluser", 0},

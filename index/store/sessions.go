@@ -136,7 +136,9 @@ func (f *Filter) where() (string, []any) {
 	if f.Automated != nil {
 		add(`automated = ?`, *f.Automated)
 	}
-	like(`repo_fold`, f.Repo)
+	for _, v := range f.Repo {
+		like(`repo_fold`, []string{strings.ReplaceAll(v, `\`, "/")}) // as Project writes it
+	}
 	if f.PathOfFile {
 		like(`(cwd_fold || ' ' || path_fold)`, f.Path)
 	} else {

@@ -2,6 +2,7 @@ package pi_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -323,6 +324,39 @@ func TestAppendedEntries(t *testing.T) {
 				t.Errorf("error %v, reread wanted: %v", err, c.reread)
 			}
 		})
+	}
+}
+
+// B62 and its kind: a parent is looked for where sessions are, never at a path
+// outside, whoever wrote it down.
+func TestParentPaths(t *testing.T) {
+	parent := header("p1", "") + user("a", "", "asked before") + answer("b", "a", "said before")
+	const file = "2026-02-01T08-00-00-000Z_p1.jsonl"
+	for where, found := range map[string]bool{"custom/deep/": true, "outside/": false, "custom/../outside/": false} {
+		home := transcripttest.Write(t, map[string]string{where + file: parent})
+		at, err := json.Marshal(home + "/" + where + file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		fork := header("s1", `,"parentSession":`+string(at)) + user("a", "", "asked before") + answer("b", "a", "said before") + user("c", "b", "asked later")
+		path := filepath.Join(home, filepath.FromSlash(name("s1")))
+		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, []byte(fork), 0o644)); err != nil {
+			t.Fatal(err)
+		}
+		rd, env := pi.New(), transcripttest.Env(home, map[string]string{"PI_CODING_AGENT_SESSION_DIR": filepath.Join(home, "custom")})
+		for _, src := range transcripttest.Sources(t, rd, env) {
+			if src.SessionID != "s1" {
+				continue
+			}
+			sessions, _, err := transcripttest.ReadAll(t, rd, env, src)
+			if err != nil {
+				t.Fatal(err)
+			}
+			inherited := map[bool]int{true: 2}[found]
+			if s := sessions["s1"]; s.InheritedKnown != found || s.InheritedCount != inherited || s.ParentID != "p1" {
+				t.Errorf("parent in %s: %+v", where, s.Header)
+			}
+		}
 	}
 }
 

@@ -53,18 +53,24 @@ func trimLine(line []byte) []byte {
 }
 
 // findParent returns the file a recorded parent stands for: a path, which may have moved
-// with its folder, or an id (v4). "" when it is not there.
+// with its folder, or an id (v4). "" when it is not there. A path outside the
+// places of sessions is not looked at, whatever a transcript names: it may be one
+// of another machine, and asking for it costs where folders are mounted on demand.
 func (s *session) findParent() string {
 	if s.Parent == "" {
 		return ""
 	}
-	path := filepath.FromSlash(strings.ReplaceAll(s.Parent, `\`, "/"))
+	path := filepath.Clean(filepath.FromSlash(strings.ReplaceAll(s.Parent, `\`, "/")))
 	isFile := func(p string) bool {
 		info, err := os.Stat(p)
 		return err == nil && info.Mode().IsRegular() && p != s.src.Path
 	}
-	if filepath.IsAbs(path) && isFile(path) {
-		return path
+	if filepath.IsAbs(path) {
+		for _, root := range (Reader{}).Roots(s.env) {
+			if transcript.Within(root.Path, path) && isFile(path) {
+				return path
+			}
+		}
 	}
 	base := filepath.Base(path)
 	literal := transcript.GlobLiteral
