@@ -61,8 +61,16 @@ func TestCasesOfPlaces(t *testing.T) {
 			}
 			log += in(idA, fmt.Sprint("u", i), dir, fmt.Sprint("moving jaeger ", i))
 		}
-		w.write(claudeFile(idA), log)
+		// Its transcripts were moved with it, those of another session were not.
+		w.write(".claude/projects/-w-new/"+idA+".jsonl", log)
+		w.write(".claude/projects/-w-old/"+idB+".jsonl", strings.NewReplacer(idA, idB, `"uuid":"`, `"uuid":"b`, "jaeger", "skua").Replace(log))
 		s := w.enabled()
+		w.reconcile(s)
+		for id, dir := range map[string]string{idA: "/w/new", idB: "/w/old"} {
+			plan, err := s.ResumePlan(t.Context(), contract.ResumePlanRequest{SessionName: contract.SessionName{SessionID: id}, Shell: contract.ShellPosix})
+			w.must(err)
+			w.equal("resumed in", *plan.Cwd, dir)
+		}
 		for _, dir := range []string{"/w/old", "/w/new", "/w"} {
 			w.equal("below "+dir, w.below(s, "jaeger", dir), idA)
 		}

@@ -200,6 +200,9 @@ func (l *log) build(ctx context.Context, src transcript.Source) (*outline, error
 	o.info = info
 	if w.headed {
 		o.facts, o.folder = factsOf(&w.header), w.header.LastCWD
+		if home, ok := l.reader.(transcript.Homebound); ok {
+			o.folder = home.ResumeFolder(src.Path, &w.header)
+		}
 		o.warnings = append(o.warnings, w.header.Warnings...)
 	}
 	if cp != nil && cp.Partial != "" {

@@ -10,7 +10,6 @@ import (
 
 	"github.com/sessionls/sessionls/contract"
 	"github.com/sessionls/sessionls/index/store"
-	"github.com/sessionls/sessionls/index/transcript"
 )
 
 // Argv is the command line that continues a session, nil if its agent has none
@@ -91,11 +90,10 @@ func (p *plan) command(h contract.Header, shell contract.Shell) {
 	}
 }
 
-// folder is the last one that the session worked in, or the first where the
-// agent looks for it there.
+// folder is the one where the agent looks for the session, else the last one that
+// the session worked in.
 func (p *plan) folder(ctx context.Context, h contract.Header) error {
-	rd := p.e.byAgent[h.Agent]
-	if home, ok := rd.(transcript.Homebound); p.out.Argv == nil || h.Presence != contract.PresencePresent || ok && home.ResumesAtHome() {
+	if p.out.Argv == nil || h.Presence != contract.PresencePresent {
 		return nil
 	}
 	if info, err := os.Stat(h.SourcePath); err != nil || info.Size() > maxForFolder {

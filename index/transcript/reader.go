@@ -159,9 +159,13 @@ type Reader interface {
 }
 
 // Homebound is implemented by a Reader whose agent continues a session only from
-// the folder that it was started in (formats.md §1.3): the last one it worked in
-// does not do.
-type Homebound interface{ ResumesAtHome() bool }
+// the folder under which it keeps it (formats.md §1.3): the last one that the
+// session worked in does not do.
+type Homebound interface {
+	// ResumeFolder is that folder, given the session's file and its header as
+	// Read gave it; "" if it is not known.
+	ResumeFolder(path string, h *Header) string
+}
 
 // Better reports whether s is preferred over o as the copy of one session that
 // is read: class, then size, then the newer file. Of equals the lower path.

@@ -285,6 +285,47 @@ func TestFolders(t *testing.T) { // B56, B59, B61
 	}
 }
 
+// B59, B126, B127: the folder to go on in is the one that the project folder is
+// named after, since nowhere else the agent finds the session.
+func TestResumeFolder(t *testing.T) {
+	here := t.TempDir()
+	long := "/w/" + strings.Repeat("deep-", 50)
+	encoded := strings.ReplaceAll(long, "/", "-")
+	home, ok := claude.New().(transcript.Homebound)
+	if !ok {
+		t.Fatal("Claude Code continues sessions only where it keeps them")
+	}
+	for _, c := range []struct {
+		name, path, want string
+		dirs             []string // as recorded, the last one is where it worked last
+	}{
+		{"as started", "-w-loom/s.jsonl", "/w/loom", []string{"/w/loom"}},
+		{"moved", "-w-new/s.jsonl", "/w/new", []string{"/w/old", "/w/new"}},
+		{"moved, its transcripts were not", "-w-old/s.jsonl", "/w/old", []string{"/w/old", "/w/new"}},
+		{"moved twice", "-w-b/s.jsonl", "/w/b", []string{"/w/a", "/w/b", "/w/c"}},
+		{"went into a folder", "-w-loom/s.jsonl", "/w/loom", []string{"/w/loom", "/w/loom/deep"}},
+		{"began in a folder inside", "-w-loom/s.jsonl", "/w/loom", []string{"/w/loom/deep/er"}},
+		{"worktree", "-r-app/s.jsonl", "/r/app", []string{"/r/app/.claude/worktrees/fix-9"}},
+		{"in its worktree", "-r-app--claude-worktrees-fix-9/s.jsonl", "/r/app/.claude/worktrees/fix-9", []string{"/r/app/.claude/worktrees/fix-9"}},
+		{"sub-agent", "-w-loom/" + sid + "/subagents/agent-a1.jsonl", "/w/loom", []string{"/w/loom/deep"}},
+		{"sub-agent beside", "-w-loom/agent-a1.jsonl", "/w/loom", []string{"/w/loom"}},
+		{"other letters", "-w---/s.jsonl", "/w/资料", []string{"/w/资料"}},
+		{"Windows", "C--Users-dev-loom/s.jsonl", `c:\Users\dev\loom`, []string{`c:\Users\dev\loom\src`}},
+		{"a long name", encoded[:200] + "-1x2y3z/s.jsonl", long, []string{"/w", long}},
+		{"no name of any", "by-hand/s.jsonl", "/w/old", []string{"/w/old", "/w/new"}},
+		{"no name of any, the first is gone", "by-hand/s.jsonl", here, []string{"/w/old", here}},
+		{"nothing recorded", "-w-loom/s.jsonl", "", nil},
+	} {
+		var h transcript.Header
+		for _, dir := range c.dirs {
+			h.SawCWD(dir)
+		}
+		if got := home.ResumeFolder("/home/dev/.claude/projects/"+c.path, &h); got != c.want {
+			t.Errorf("%s: %q, want %q", c.name, got, c.want)
+		}
+	}
+}
+
 func TestIdentity(t *testing.T) { // B89, B132
 	other := "99999999-0000-4000-8000-000000000000"
 	foreign := strings.ReplaceAll(lines(user("u1", "", "one"), say("a1", "u1", "m1", "two")), sid, other)

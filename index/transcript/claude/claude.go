@@ -6,7 +6,9 @@ package claude
 
 import (
 	"hash/maphash"
+	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/sessionls/sessionls/index/transcript"
 )
@@ -50,9 +52,35 @@ func (*Reader) ResumeArgs(sessionID string) []string {
 	return []string{"claude", "--resume", mainSession(sessionID)}
 }
 
-// ResumesAtHome implements transcript.Homebound: sessions are looked for in the
-// folder that is named after the one they were started in.
-func (*Reader) ResumesAtHome() bool { return true }
+// ResumeFolder implements transcript.Homebound: a session is looked for in the
+// project folder that is named after the folder at hand. That is mostly the one
+// it was started in; another when the project was moved, and its transcripts were.
+func (*Reader) ResumeFolder(path string, h *transcript.Header) string {
+	name := filepath.Base(placeOf(path).projectDir())
+	dirs := append([]string{h.LastCWD, h.CWD}, h.CWDs...)
+	for len(dirs) > 0 {
+		var above []string
+		for _, dir := range dirs {
+			if namesProject(dir, name) {
+				return dir
+			}
+			// It went on in a worktree, or in a folder inside.
+			if i := strings.LastIndexAny(dir, `/\`); i > 0 {
+				above = append(above, dir[:i])
+			}
+		}
+		dirs = above
+	}
+	// A project folder that was named by hand, or by a version before.
+	isFolder := func(dir string) bool {
+		info, err := os.Stat(dir)
+		return err == nil && info.IsDir()
+	}
+	if !isFolder(h.CWD) && isFolder(h.LastCWD) {
+		return h.LastCWD
+	}
+	return h.CWD
+}
 
 // Roots implements transcript.Reader: CLAUDE_CONFIG_DIR as the agent itself
 // honours it, else ~/.claude and the folder that releases of mid-2025 used.

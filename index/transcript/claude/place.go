@@ -4,6 +4,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+	"unicode/utf16"
 )
 
 // place is what a transcript's path says about it.
@@ -79,6 +80,39 @@ func (p place) sessionDir() string {
 	dir := filepath.ToSlash(filepath.Dir(p.path))
 	i := strings.Index(dir+"/", "/"+subagents+"/")
 	return filepath.FromSlash(dir[:i])
+}
+
+// projectDir is the project folder that the transcript lies in.
+func (p place) projectDir() string {
+	if dir := p.sessionDir(); p.nested && dir != "" {
+		return filepath.Dir(dir)
+	}
+	return filepath.Dir(p.path)
+}
+
+// maxProject is the length up to which a project folder's name is the whole path;
+// what follows in longer ones differs between versions.
+const maxProject = 200
+
+// namesProject reports whether a folder gives a project folder its name: each
+// UTF-16 unit that is no ASCII letter or digit becomes a dash (formats.md §3).
+func namesProject(dir, name string) bool {
+	if dir == "" {
+		return false
+	}
+	var b strings.Builder
+	for _, u := range utf16.Encode([]rune(dir)) {
+		if u < 0x80 && (u >= '0' && u <= '9' || u >= 'A' && u <= 'Z' || u >= 'a' && u <= 'z') {
+			b.WriteByte(byte(u))
+		} else {
+			b.WriteByte('-')
+		}
+	}
+	// A drive's letter is written in either case.
+	if made := b.String(); len(made) > maxProject {
+		return len(name) > maxProject && strings.EqualFold(name[:maxProject+1], made[:maxProject]+"-")
+	}
+	return strings.EqualFold(name, b.String())
 }
 
 // mainFile is the transcript of the session that a sub-agent belongs to.

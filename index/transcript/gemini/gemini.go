@@ -57,9 +57,9 @@ func (reader) ResumeArgs(sessionID string) []string {
 	return []string{"gemini", "--resume", sessionID}
 }
 
-// ResumesAtHome implements transcript.Homebound: a session is continued in its
+// ResumeFolder implements transcript.Homebound: a session is continued in its
 // project's folder.
-func (reader) ResumesAtHome() bool { return true }
+func (reader) ResumeFolder(_ string, h *transcript.Header) string { return h.CWD }
 
 // Roots honours GEMINI_CLI_HOME, the folder that contains .gemini.
 func (reader) Roots(env transcript.Env) []transcript.Root {
