@@ -285,6 +285,38 @@ func TestFolders(t *testing.T) { // B56, B59, B61
 	}
 }
 
+// A summary mostly stands at the head of another file than the one it is of
+// (formats.md §3, lineage.md §2).
+func TestSummaryElsewhere(t *testing.T) {
+	id := func(n int) string { return fmt.Sprintf("1a2b3c4d-0000-4000-8000-%012d", n) }
+	of := func(leaf, text string) string {
+		return fmt.Sprintf(`{"type":"summary","summary":%q,"leafUuid":%q}`, text, leaf)
+	}
+	at := func(n int, records ...string) string { return strings.ReplaceAll(lines(records...), sid, id(n)) }
+	all := transcripttest.One(t, claude.New(), map[string]string{
+		folder + id(1) + ".jsonl": at(1, user("u1", "", "ring the plover"), say("a1", "u1", "m1", "rung"), user("u2", "a1", "and the knot")),
+		folder + id(2) + ".jsonl": at(2, of("u2", "Ringing waders"), of("u1", "Ringing a plover"), of("gone", "Nobody's"), user("v1", "", "count the terns")),
+		folder + id(3) + ".jsonl": lines(of("w2", "Only bookkeeping tells it")),
+		folder + id(4) + ".jsonl": at(4, user("w1", "", "feed the gull"), say("w2", "w1", "m2", "fed")),
+		// Its own title, or a summary of its own, is better.
+		folder + id(5) + ".jsonl": at(5, of("y1", "By another"), of("z1", "By another"), user("x1", "", "weigh the stint"), of("x1", "By itself")),
+		folder + id(6) + ".jsonl": at(6, user("y1", "", "weigh the ruff"), `{"type":"custom-title","customTitle":"By hand"}`),
+		folder + id(7) + ".jsonl": at(7, user("z1", "", "weigh the snipe"), `{"type":"ai-title","aiTitle":"By the model"}`),
+		// What was copied is the other session's.
+		folder + id(8) + ".jsonl": at(8, strings.Replace(user("u1", "", "ring the plover"), "{", `{"forkedFrom":{"sessionId":"`+id(1)+`","messageUuid":"u1"},`, 1), user("t1", "u1", "ring it twice")),
+		// And another project's files are not asked.
+		".claude/projects/-w-other/" + id(9) + ".jsonl": at(9, of("v1", "From elsewhere"), user("s1", "", "see the dunlin")),
+	})
+	for n, want := range map[int]string{1: "Ringing waders", 2: "count the terns", 4: "Only bookkeeping tells it", 5: "By itself", 6: "By hand", 7: "By the model", 8: "ring it twice", 9: "see the dunlin"} {
+		if s := all[id(n)]; s == nil || s.Title != want {
+			t.Errorf("session %d: %+v, want the title %q", n, s, want)
+		}
+	}
+	if all[id(3)] != nil {
+		t.Error("a file of bookkeeping is a session")
+	}
+}
+
 // B59, B126, B127: the folder to go on in is the one that the project folder is
 // named after, since nowhere else the agent finds the session.
 func TestResumeFolder(t *testing.T) {

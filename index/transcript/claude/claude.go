@@ -17,7 +17,7 @@ const (
 	agentID = "claude"
 	label   = "Claude Code"
 	// version of the reader; raised when the same bytes would read differently.
-	version = 2
+	version = 3
 	// rootKind is the usual layout: a folder of project folders.
 	rootKind = "projects"
 	// nestedKind is a folder in which such folders lie deeper down: Cowork and

@@ -6,6 +6,7 @@ import (
 	"hash/maphash"
 	"io"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"strings"
@@ -29,6 +30,7 @@ const (
 	maxScanned   = 500_000   // record keys remembered of whole files
 	maxRanks     = 64        // families whose order is remembered
 	maxRelatives = 64        // relatives of one file that are compared
+	maxTold      = 20_000    // summaries remembered of a folder's files
 	recheck      = time.Second
 	// A folder listed within settle of its last change may have changed again
 	// in the same tick of its clock; it is listed anew, but not more often than
@@ -39,10 +41,11 @@ const (
 
 // head is what the first records of a file tell.
 type head struct {
-	session string   // first sessionId
-	keys    []uint64 // of the first records with a uuid
-	forked  bool     // one of them carries forkedFrom
-	bg      bool     // the first of them was written by a background process
+	session string           // first sessionId
+	keys    []uint64         // of the first records with a uuid
+	told    []pendingSummary // of other sessions, which releases of 2025 wrote at the head of a new file
+	forked  bool             // one of them carries forkedFrom
+	bg      bool             // the first of them was written by a background process
 }
 
 // scan is the shape of a whole file, record by record with a uuid.
@@ -71,7 +74,9 @@ type folder struct {
 	checked time.Time
 	id      map[string]string // name → file identity
 	byKey   map[uint64][]string
-	pending map[string]int64 // files without a record so far, with the size seen
+	told    map[uint64]string // summaries that files have of others, by the last message of what they sum up
+	lent    bool              // a reading has told: it is replaced, not changed
+	pending map[string]int64  // files without a record so far, with the size seen
 }
 
 // key identifies a record that was copied as it stood.
@@ -102,6 +107,11 @@ func (c *familyCache) head(path string) head {
 			h.session = str(r.session)
 		}
 		if idHash(r.uuid) == 0 {
+			if leaf := idHash(r.leaf); leaf != 0 && r.typ == "summary" && len(h.told) < maxPending {
+				if text := transcript.CleanTitle(str(r.title)); text != "" {
+					h.told = append(h.told, pendingSummary{leaf, text})
+				}
+			}
 			return true
 		}
 		h.forked = h.forked || r.forked.Kind() == jsonv.Object
@@ -156,6 +166,18 @@ func (c *familyCache) relatives(path string, h head) []string {
 		}
 	}
 	return out
+}
+
+// summaries are those that the files of a folder have at their heads. A release of
+// 2025 that began a session wrote there what the sessions before it were about,
+// and nothing into their own files. One that comes after its session was read
+// names it when that is read again.
+func (c *familyCache) summaries(dir string) map[uint64]string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	d := c.folder(filepath.Clean(dir))
+	d.lent = d.told != nil
+	return d.told
 }
 
 // folder brings what is known of a folder up to date. A folder's time changes
@@ -217,6 +239,17 @@ func (c *familyCache) list(dir string, d *folder) {
 
 func (c *familyCache) enter(dir string, d *folder, name string, size int64) {
 	h := c.head(filepath.Join(dir, name))
+	if len(h.told) > 0 && len(d.told) < maxTold {
+		if d.lent {
+			d.told, d.lent = maps.Clone(d.told), false
+		}
+		if d.told == nil {
+			d.told = map[uint64]string{}
+		}
+		for _, s := range h.told {
+			d.told[s.Leaf] = s.Text
+		}
+	}
 	if len(h.keys) == 0 {
 		d.pending[name] = size
 		return

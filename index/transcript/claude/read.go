@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"path/filepath"
 
 	"github.com/sessionls/sessionls/index/transcript"
 )
@@ -227,6 +228,9 @@ func (rd *reading) finish(ctx context.Context, resumed bool) error {
 	}
 	if m.h.Relation == transcript.RelationRoot {
 		m.h.InheritedKnown = true
+	}
+	if !m.subagent {
+		m.told(rd.r.families.summaries(filepath.Dir(rd.place.path)))
 	}
 	talked := false
 	for i, s := range append([]*session{m}, rd.order...) {

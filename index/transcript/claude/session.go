@@ -38,7 +38,7 @@ type session struct {
 
 // titles keeps the candidates apart: a later summary never beats a title.
 type titles struct {
-	Custom, AI, Summary, Name, Command, Copied string `json:",omitempty"`
+	Custom, AI, Summary, Told, Name, Command, Copied string `json:",omitempty"`
 	// Pending are summaries whose message was not met yet.
 	Pending []pendingSummary `json:",omitempty"`
 }
@@ -176,7 +176,8 @@ func (s *session) title(r *record) {
 	case "agent-name":
 		s.titles.Name = text
 	case "summary":
-		// It mostly describes another file: believed only when its message is here.
+		// It mostly describes another file, whose reading takes it (told): believed only
+		// when its message is here.
 		leaf := idHash(r.leaf)
 		if leaf == 0 {
 			return
@@ -186,6 +187,21 @@ func (s *session) title(r *record) {
 		} else if len(s.titles.Pending) < maxPending {
 			s.titles.Pending = append(s.titles.Pending, pendingSummary{leaf, text})
 			s.newSummaries = true
+		}
+	}
+}
+
+// told takes the summary that another file has of this session: the one of the
+// latest message, if there are several. What was copied is another session's.
+func (s *session) told(summaries map[uint64]string) {
+	if len(summaries) == 0 {
+		return
+	}
+	for i := len(s.tree.nodes) - 1; i >= 0; i-- {
+		n := &s.tree.nodes[i]
+		if text := summaries[n.id]; text != "" && int(n.seq) >= s.h.InheritedCount {
+			s.titles.Told = text
+			return
 		}
 	}
 }
@@ -200,7 +216,7 @@ func (s *session) header(env transcript.Env) *transcript.Header {
 	}
 	h.SetTitle(s.titles.Command, transcript.TitlePrompt)
 	h.SetTitle(s.titles.Copied, transcript.TitlePrompt)
-	for _, t := range []string{s.titles.Name, s.titles.Summary, s.titles.AI} { // the last one wins
+	for _, t := range []string{s.titles.Name, s.titles.Told, s.titles.Summary, s.titles.AI} { // the last one wins
 		h.SetTitle(t, transcript.TitleAgent)
 	}
 	h.SetTitle(s.titles.Custom, transcript.TitleUser)
