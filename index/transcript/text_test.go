@@ -128,10 +128,11 @@ func TestPromptTitle(t *testing.T) {
 		{"@[System]:\n- - -\nUser:\nname the gull", "name the gull"}, {"User:\nname the gull", "name the gull"}, {"user: name the gull", "user: name the gull"},
 		{"---\ntitle", "title"}, {"```go\nfunc main() {}\n```", "func main() {}"}, {"~~~~ text\nx", "x"}, {"````c++\nint x;", "int x;"}, {"=====\n*****\nx", "x"},
 		{"# Diff comments:\n\n## Comment 1\nkeep the gull\n\n## My request for Codex:\n\nFix all those\n", "Fix all those"}, {"# Diff comments:\n\n## My request:\n", "Diff comments:"},
+		{"see data:image/png;base64," + strings.Repeat("iVBORw0KGgo1", 10_000) + " and this", "see data:image/png;base64, and this"}, {strings.Repeat("iVBORw0KGgo1", 40), ""},
 		{"", ""}, {"   ", ""}, {"###", ""}, {"Untitled\nreal words", "real words"},
 	} {
 		if got := PromptTitle(c.in); got != c.want {
-			t.Errorf("PromptTitle(%q) = %q, want %q", c.in, got, c.want)
+			t.Errorf("PromptTitle(%.200q) = %q, want %q", c.in, got, c.want)
 		}
 	}
 	var weak Header

@@ -63,6 +63,7 @@ func PromptTitle(text string) string {
 			text = prompt
 		}
 	}
+	text = CleanText(text) // a pasted picture is no name
 	if len(text) > 1<<16 {
 		text = text[:1<<16]
 	}

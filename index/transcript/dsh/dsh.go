@@ -25,7 +25,7 @@ const (
 	agentID = "dsh"
 	label   = "DeepSeek Harness"
 	// version is raised when the same bytes would read differently.
-	version = 1
+	version = 2
 )
 
 // The encodings, as Source.Class: plain is preferred (formats.md §33).

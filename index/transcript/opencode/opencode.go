@@ -26,7 +26,7 @@ const (
 	agentID = "opencode"
 	label   = "OpenCode"
 	// version is raised when the same bytes would read differently.
-	version = 1
+	version = 2
 )
 
 // The generations, as Source.Class: the database is preferred to the tree that

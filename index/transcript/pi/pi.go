@@ -17,7 +17,7 @@ import (
 )
 
 // version is raised when the same bytes would read differently.
-const version = 1
+const version = 2
 
 const (
 	agentID = "pi"
