@@ -360,10 +360,7 @@ func (rd *reading) assistant(s *session, e *transcript.Event, n *node) {
 // call adds one tool call and reports whether it only writes a plan.
 func (rd *reading) call(s *session, e *transcript.Event, b *block, id uint64) (todo bool) {
 	name := transcript.CleanWord(b.name.Str())
-	// Numbers count: of issues, of lines, of ports.
-	a := toolargs.Args{Tool: name, Dir: rd.dir(s), Numbers: true}
-	a.Add("", b.input)
-	a.AddTo(e)
+	toolargs.AddCall(e, name, rd.dir(s), b.input)
 	if name == "" {
 		return false
 	}

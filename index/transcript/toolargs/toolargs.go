@@ -12,16 +12,14 @@ import (
 )
 
 // Args gathers what is searched of one call: the tool's name, then every
-// string of its input on a line of its own, in order and without JSON syntax,
-// so that a command or an edited piece of code is found as it was written. The
-// zero value is ready; Add it the input, then take Text and Files.
+// string and number of its input on a line of its own, in order and without JSON
+// syntax, so that a command or an edited piece of code is found as it was written,
+// and an issue or a port by its number (matching.md rule 11). The zero value is ready; Add it the input, then take Text and Files.
 type Args struct {
 	Tool string
 	// Dir is the folder that relative paths start from, unless the input names
 	// another one (workdir).
 	Dir string
-	// Numbers says that numbers are text as well.
-	Numbers bool
 
 	text  strings.Builder
 	files []string
@@ -115,8 +113,8 @@ func (a *Args) value(key string, v jsonv.Value, depth int) {
 	case jsonv.String:
 		a.line(key, v.Str())
 	case jsonv.Number:
-		if a.Numbers {
-			a.line(key, v.Str())
+		if !slices.Contains(limitKeys, key) {
+			a.line("-", v.Str()) // no path and no patch, whatever its name
 		}
 	case jsonv.Object:
 		v.Each(func(k, val jsonv.Value) bool { a.value(k.Str(), val, depth+1); return true })
@@ -143,6 +141,9 @@ var (
 	// dirKeys name the folder a command runs in: not worth a line when it is
 	// the one that every call repeats.
 	dirKeys = []string{"workdir", "working_directory"}
+	// limitKeys bound how long a tool works and how much it says: numbers that
+	// stand in almost every call, and that nobody looks for.
+	limitKeys = []string{"timeout", "timeout_ms", "timeoutMs", "yield_time_ms", "max_output_tokens", "max_tokens"}
 )
 
 func (a *Args) line(key, text string) {

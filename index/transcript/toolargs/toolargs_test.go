@@ -14,7 +14,10 @@ func TestText(t *testing.T) {
 	blob := strings.Repeat("aB3dE5gH", 40)
 	for _, c := range []struct{ tool, input, want string }{
 		{"bash", `{"command":"go test ./...","description":"Run\nthem"}`, "bash\ngo test ./...\nRun\nthem"},
-		{"view", `{"path":"a.go","view_range":[10,20],"all":true,"x":null}`, "view\na.go"},
+		{"view", `{"path":"a.go","view_range":[10,20],"all":true,"x":null}`, "view\na.go\n10\n20"},
+		{"issue", `{"number":4711,"close":true,"note":"done"}`, "issue\n4711\ndone"},
+		{"issue", `"{\"number\":4711}"`, "issue\n4711"},
+		{"exec_command", `{"cmd":"make","yield_time_ms":1000,"max_output_tokens":6000,"port":8080}`, "exec_command\nmake\n8080"},
 		{"create_file", `"{\"filePath\":\"/w/b.go\",\"content\":\"package b\"}"`, "create_file\n/w/b.go\npackage b"},
 		{"Edit", `{"file":"a.go","edits":[{"old":"a\nb","new":"c"}],"n":null}`, "Edit\na.go\na\nb\nc"},
 		{"plan", `{"plan":[{"step":"one","status":"done"},{"step":"two"}]}`, "plan\none\ndone\ntwo"},
@@ -37,11 +40,6 @@ func TestText(t *testing.T) {
 		if got := a.Text(); got != c.want {
 			t.Errorf("%s %.80s: %.200q, want %q", c.tool, c.input, got, c.want)
 		}
-	}
-	a := toolargs.Args{Tool: "issue", Numbers: true}
-	a.Add("", jsonv.Value(`{"number":4711,"close":true,"note":"done"}`))
-	if got, want := a.Text(), "issue\n4711\ndone"; got != want {
-		t.Errorf("with numbers: %q, want %q", got, want)
 	}
 }
 
