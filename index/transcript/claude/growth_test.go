@@ -159,6 +159,34 @@ func TestForkGrows(t *testing.T) {
 	}
 }
 
+// A session keeps the title that another file gave it when it goes on.
+func TestSummaryStays(t *testing.T) {
+	home := transcripttest.Write(t, map[string]string{
+		file:  lines(user("u1", "", "ring the plover"), say("a1", "u1", "m1", "rung")),
+		file2: lines(`{"type":"summary","summary":"Ringing waders","leafUuid":"a1"}`),
+	})
+	env, rd := transcripttest.Env(home, nil), claude.New()
+	recorder := transcripttest.NewRecorder(t)
+	var cp *transcript.Checkpoint
+	for _, more := range []string{"", lines(user("u2", "a1", "and the knot"))} {
+		f, err := os.OpenFile(filepath.Join(home, filepath.FromSlash(file)), os.O_APPEND|os.O_WRONLY, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = f.WriteString(more)
+		if err = errors.Join(err, f.Close()); err != nil {
+			t.Fatal(err)
+		}
+		src := transcripttest.Sources(t, rd, env)[0]
+		if cp, err = rd.Read(context.Background(), env, src, cp, recorder); err != nil {
+			t.Fatal(err)
+		}
+		if s := recorder.Sessions[sid]; s.Title != "Ringing waders" {
+			t.Errorf("after %d messages the title is %q", s.MessageCount, s.Title)
+		}
+	}
+}
+
 // TestRewritten: a file that is no longer what was read is not continued.
 func TestRewritten(t *testing.T) {
 	home := transcripttest.Write(t, map[string]string{file: join(talk(0, 6))})

@@ -229,7 +229,9 @@ func (rd *reading) finish(ctx context.Context, resumed bool) error {
 	if m.h.Relation == transcript.RelationRoot {
 		m.h.InheritedKnown = true
 	}
-	if !m.subagent {
+	// Only when it is read whole: a line appended must not cost a look at all the
+	// files beside it.
+	if !resumed && !m.subagent {
 		m.told(rd.r.families.summaries(filepath.Dir(rd.place.path)))
 	}
 	talked := false
