@@ -20,8 +20,9 @@ const (
 type Token struct {
 	// Term is valid during the callback only.
 	Term []byte
-	// Start and End are byte offsets into the text, on character boundaries. Start grows from
-	// token to token; the ranges of the pairs in an unspaced run overlap.
+	// Start and End are byte offsets into the text, on character boundaries. Start never falls from
+	// token to token; the ranges of the pairs in an unspaced run overlap, and so do those of the word
+	// that begins a dotted number (go1.26) and its parts.
 	Start, End int32
 	Kind       Kind
 

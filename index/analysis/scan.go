@@ -23,19 +23,21 @@ type level struct {
 	n          int // bytes in buf; above MaxTerm the form is too long and given up
 	kids       int // members of the level below
 	parts      int // tokens
+	again      int // tokens among them that say again what another says
 	start, end int
 }
 
 const tooLong = MaxTerm + 1
 
 // add appends one member to the level.
-func (l *level) add(term []byte, n, parts, start, end int) {
+func (l *level) add(term []byte, n, parts, again, start, end int) {
 	if l.kids == 0 {
 		l.start = start
 	}
 	l.end = end
 	l.kids++
 	l.parts += parts
+	l.again += again
 	if n > MaxTerm || l.n+n > MaxTerm {
 		l.n = tooLong
 		return
@@ -43,7 +45,7 @@ func (l *level) add(term []byte, n, parts, start, end int) {
 	l.n += copy(l.buf[l.n:], term[:n])
 }
 
-func (l *level) reset() { l.n, l.kids, l.parts = 0, 0, 0 }
+func (l *level) reset() { l.n, l.kids, l.parts, l.again = 0, 0, 0, 0 }
 
 // Shortest joined forms in bytes. Case alone must never keep a word from being found, so forms that
 // only undo camel case (iOS) are kept however short; a.b and its like are noise.
@@ -62,7 +64,7 @@ func (l *level) worthJoining() bool {
 		}
 	}
 	letters := l.n - digits
-	return letters > 0 && (l.parts <= 2 || letters > digits)
+	return letters > 0 && (l.parts-l.again <= 2 || letters > digits)
 }
 
 // scan feeds the terms of text to s.
@@ -223,7 +225,7 @@ func (a *Analyzer) closeLevel(l, up *level, shortest int) {
 		a.emitJoined(l.buf[:l.n], l.start, l.end, l.parts)
 	}
 	if up != nil {
-		up.add(l.buf[:], l.n, l.parts, l.start, l.end)
+		up.add(l.buf[:], l.n, l.parts, l.again, l.start, l.end)
 	}
 	l.reset()
 }
@@ -270,6 +272,22 @@ type part struct {
 	marks      bool // contains combining marks, whose order must be made canonical
 	any        bool // has at least one character
 	start, end int
+
+	letters int  // bytes of term before its first digit, at text[digits]
+	digits  int  // meaningful when letters is not 0
+	mixed   bool // not just letters, then digits
+}
+
+// count notes where the digits of the part begin; it is told of every character before it is added.
+func (p *part) count(c class, at int) {
+	switch {
+	case c != classDigit:
+		p.mixed = p.mixed || p.letters > 0
+	case !p.any:
+		p.mixed = true
+	case p.letters == 0:
+		p.letters, p.digits = len(p.term), at
+	}
 }
 
 func (p *part) add(s string) {
@@ -339,17 +357,18 @@ func (a *Analyzer) word(i int) int {
 			i += size
 			continue
 		default:
-			a.flush(&p)
+			a.flushLast(&p, i)
 			return i
 		}
 		if c != classMark {
 			prev = c
 		}
+		p.count(c, i)
 		p.add(out)
 		i += size
 		p.end = i
 	}
-	a.flush(&p)
+	a.flushLast(&p, i)
 	return i
 }
 
@@ -381,22 +400,57 @@ func (a *Analyzer) classAfter(i int) class {
 	}
 }
 
+// flushLast emits the last part of a word that ends at text[i].
+//
+// Where that is the beginning of a dotted number with a name or a v glued to it (go1.26.8, v2.0.0), the
+// name and the number's first member follow as terms of their own, so that the number is
+// found without the name. They follow, and do not stand in the part's place, because whether a part begins
+// such a number is known by what comes behind it: who has typed lib/python3 so far, or quotes it,
+// must find lib/python3.11.
+func (a *Analyzer) flushLast(p *part, i int) {
+	if p.letters == 0 || p.mixed || p.full || !a.numberAfter(i) {
+		a.flush(p)
+		return
+	}
+	a.emit(a.normal(p, p.term), p.start, p.end, p.end, KindWord)
+	a.emit(a.normal(p, p.term[:p.letters]), p.start, p.digits, p.digits, KindWord)
+	a.emit(p.term[p.letters:], p.digits, p.end, p.end, KindWord)
+	term := a.normal(p, p.term)
+	a.levels[0].add(term, len(term), 3, 2, p.start, p.end)
+	*p = part{term: p.term[:0]}
+}
+
+// numberAfter reports whether the text goes on at i with a dot and a digit.
+func (a *Analyzer) numberAfter(i int) bool {
+	next, joiner := a.joiner(i)
+	if joiner != '.' {
+		return false
+	}
+	c, _ := a.classAt(next)
+	return c == classDigit
+}
+
+// normal returns a term of the part in normal form, valid until the next call.
+func (a *Analyzer) normal(p *part, term []byte) []byte {
+	if !p.marks {
+		return term
+	}
+	a.norm = norm.NFC.Append(a.norm[:0], term...)
+	return a.norm
+}
+
 // flush emits the part and makes it empty.
 func (a *Analyzer) flush(p *part) {
 	if !p.any || len(p.term) == 0 {
 		return
 	}
-	term := p.term
-	if p.marks {
-		a.norm = norm.NFC.Append(a.norm[:0], term...)
-		term = a.norm
-	}
+	term := a.normal(p, p.term)
 	n := len(term)
 	if p.full {
 		n = tooLong
 	}
 	a.emit(term, p.start, p.end, p.end, KindWord)
-	a.levels[0].add(term, n, 1, p.start, p.end)
+	a.levels[0].add(term, n, 1, 0, p.start, p.end)
 	*p = part{term: p.term[:0]}
 }
 
