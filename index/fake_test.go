@@ -154,7 +154,7 @@ func (f *fakeReader) Read(_ context.Context, _ transcript.Env, src transcript.So
 			h.CWD = rest
 			continue
 		case "!parent":
-			h.ParentID, h.Relation, h.InheritedCount = rest, transcript.RelationFork, 1
+			h.ParentID, h.Relation, h.InheritedCount = rest, transcript.RelationFork, max(1, strings.Count(string(data), "\n!copied "))
 			continue
 		}
 		h.Conversation = true

@@ -390,6 +390,88 @@ func TestCopiedTextOfARealForkHasAnOwner(t *testing.T) {
 	}
 }
 
+// Where the owner of a text is dropped, one of several forks that copied it owns it:
+// whoever has most of it, and of those the first by id. What that one has not got, the
+// next one owns.
+func TestCopiedTextOfSeveralForksHasOneOwner(t *testing.T) {
+	for name, newest := range map[string]string{"the owner is read first": "b", "the owner is read last": "a"} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t)
+			parent := w.write("fakes/p.fake", "session-p\n!cwd /w/own\nthe plover nests\nthe stork stands\nthe bittern booms\n")
+			forks := map[string]string{
+				"a": "session-a\n!parent session-p\n!copied the plover nests\n!copied the bittern booms\nthe heron of a\n",
+				"b": "session-b\n!parent session-p\n!copied the plover nests\n!copied the stork stands\n!copied the crane dances\nthe heron of b\n",
+				"c": "session-c\n!parent session-p\n!copied the plover nests\n!copied the stork stands\n!copied the crane dances\nthe heron of c\n",
+			}
+			at := time.Now().Add(-time.Hour)
+			for fork, text := range forks {
+				path := w.write("fakes/"+fork+".fake", text)
+				if fork != newest {
+					w.must(os.Chtimes(path, at, at))
+				}
+			}
+			fake := newFake("fakes")
+			s := w.enabled(fake)
+			w.reconcile(s)
+			expect := func(when string, want map[string]string) {
+				t.Helper()
+				for word, owner := range want {
+					if got := w.hits(s, word); got != owner {
+						t.Errorf("%s: %s is found in %q, want %q", when, word, got, owner)
+					}
+					if got := strings.Fields(eventPlaces(w.events(s, scanning(word)).Hits)); len(got) != 1 || !strings.HasPrefix(got[0], owner+":") {
+						t.Errorf("%s: a scan finds %s in %q, want %q", when, word, got, owner)
+					}
+				}
+				for _, own := range []string{"a", "b", "c"} {
+					_, err := s.Resolve(context.Background(), contract.SessionName{SessionID: "session-" + own})
+					if got := w.hits(s, `"heron of `+own+`"`); err == nil && got != "session-"+own {
+						t.Errorf("%s: %s's own is found in %q", when, own, got)
+					}
+				}
+				st := w.status(s)
+				fake.taken()
+				w.reconcile(s)
+				if again := w.status(s); again.Generation != st.Generation || again.FilesDue != 0 || fake.taken() != "" {
+					t.Errorf("%s: generation %d became %d although nothing changed", when, st.Generation, again.Generation)
+				}
+			}
+			expect("before", map[string]string{"plover": "session-p", "stork": "session-p", "bittern": "session-p"})
+			exclude := func(names ...string) {
+				w.must(os.WriteFile(w.paths.ConfigFile(), []byte("exclude = ['"+strings.Join(names, ".fake', '")+".fake']\n"), 0o600))
+				w.reconcile(s)
+			}
+			exclude("p")
+			expect("without the parent", map[string]string{"plover": "session-b", "stork": "session-b", "crane": "session-b", "bittern": "session-a"})
+			hits := w.search(s, contract.NewSearchSessionsRequest("plover")).Hits
+			if len(hits) != 1 || hits[0].DuplicateCount != 2 {
+				t.Errorf("without the parent: %+v, want one hit with two copies", hits)
+			}
+			for fork := range forks {
+				w.append("fakes/"+fork+".fake", "and more\n")
+			}
+			w.reconcile(s)
+			expect("all grew", map[string]string{"plover": "session-b", "stork": "session-b", "bittern": "session-a"})
+			exclude("p", "b")
+			expect("without the owner", map[string]string{"plover": "session-c", "stork": "session-c", "bittern": "session-a"})
+			exclude("p", "b", "c")
+			expect("with one of them left", map[string]string{"plover": "session-a", "bittern": "session-a"})
+			exclude("p")
+			expect("with the forks back", map[string]string{"plover": "session-b", "stork": "session-b", "bittern": "session-a"})
+			// Rewritten, it has it no longer.
+			w.write("fakes/b.fake", "session-b\nthe heron of b\n")
+			w.reconcile(s)
+			expect("rewritten", map[string]string{"plover": "session-c", "stork": "session-c", "bittern": "session-a"})
+			w.write("fakes/b.fake", forks["b"])
+			exclude("nothing")
+			expect("with the parent back", map[string]string{"plover": "session-p", "stork": "session-p", "bittern": "session-p"})
+			if _, err := os.Stat(parent); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}
+
 func TestExclusionTakesSubAgentsAndKeptCopies(t *testing.T) {
 	for name, glob := range map[string]string{"by folder": "/w/customers", "by path": "~/fakes/main.fake"} {
 		t.Run(name, func(t *testing.T) {

@@ -24,10 +24,9 @@ type unit struct {
 type scanned struct {
 	rank    int
 	session *store.Session
-	// owned says that what it inherited counts as its own.
-	owned bool
-	seen  bool // the session was in the source
-	hits  int
+	adopted store.Adopted // what it inherited and is its own text
+	seen    bool          // the session was in the source
+	hits    int
 	// held are hits whose surface is only known at the end of the reading; nil
 	// when the index knows it.
 	held *[]contract.EventHit
@@ -61,11 +60,11 @@ func (s *scan) scanUnit(ctx context.Context, u *unit) (fault error) {
 			if x == nil {
 				continue // dropped since
 			}
-			owned, err := snap.Owned(ctx, x)
+			adopted, err := snap.Adopted(ctx, x)
 			if err != nil {
 				return err
 			}
-			list = append(list, &scanned{rank: rank, session: x, owned: owned})
+			list = append(list, &scanned{rank: rank, session: x, adopted: adopted})
 		}
 		if len(list) == 0 || list[0].session.Presence != string(contract.PresencePresent) {
 			return nil
@@ -200,7 +199,7 @@ func (k *scanSink) Event(e *transcript.Event) error {
 		return nil
 	}
 	x.seen = true
-	if len(e.Parts) == 0 || e.Inherited && !x.owned || !k.s.events.allows(e.Type, e.Role, e.Seq, millis(e.Time), e.Tools) {
+	if len(e.Parts) == 0 || e.Inherited && !x.adopted.Has(e.ID, e.Seq) || !k.s.events.allows(e.Type, e.Role, e.Seq, millis(e.Time), e.Tools) {
 		return nil
 	}
 	surface := e.Surface

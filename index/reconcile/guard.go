@@ -83,10 +83,10 @@ func (g *guard) Header(h *transcript.Header) error {
 // up.
 const maxParents = 100
 
-// orphans reports whether one of the parents is neither in the index nor among
-// what was found: it was dropped by retention, by the configuration or by the
-// user, while the reader still sees its transcript.
-func (p *pass) orphans(t *store.Tx, agent string, parents []string) (bool, error) {
+// lost lists those of the parents that are neither in the index nor among what
+// was found: they were dropped by retention, by the configuration or by the
+// user, while the reader still sees their transcripts.
+func (p *pass) lost(t *store.Tx, agent string, parents []string) (lost []string, err error) {
 	if p.coming == nil {
 		p.coming = map[[2]string]struct{}{}
 		for _, f := range p.sources {
@@ -99,9 +99,13 @@ func (p *pass) orphans(t *store.Tx, agent string, parents []string) (bool, error
 		if _, ok := p.coming[[2]string{agent, id}]; ok && !p.shut.Has(agent, id) {
 			continue
 		}
-		if _, have, err := t.Provided(transcript.Source{Agent: agent}, []string{id}); err != nil || !have[id] {
-			return err == nil, err
+		_, have, err := t.Provided(transcript.Source{Agent: agent}, []string{id})
+		if err != nil {
+			return nil, err
+		}
+		if !have[id] {
+			lost = append(lost, id)
 		}
 	}
-	return false, nil
+	return lost, nil
 }

@@ -51,6 +51,12 @@ func (p *pass) remember(s store.Known) error {
 	if p.known[keyOf(&s.Source)] != nil {
 		return nil
 	}
+	k := p.asKnown(s)
+	p.known[sourceKey{k.agent, k.path, k.key}] = k
+	return nil
+}
+
+func (p *pass) asKnown(s store.Known) *known {
 	for _, text := range []*string{&s.Source.Agent, &s.Source.Root} {
 		if one, ok := p.same[*text]; ok {
 			*text = one
@@ -66,8 +72,7 @@ func (p *pass) remember(s store.Known) error {
 	if s.State != store.StateFailed {
 		k.note = s.Error
 	}
-	p.known[sourceKey{k.agent, k.path, k.key}] = k
-	return nil
+	return k
 }
 
 // link connects what was found with what is known of it.

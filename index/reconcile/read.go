@@ -25,8 +25,8 @@ const (
 	bulkBytes = 16 << 20
 )
 
-// read reads what is due, and then copies in the place of those that turned out
-// to give nothing.
+// read reads what is due, then copies in the place of those that turned out to
+// give nothing, and at last what became due by what was read.
 func (p *pass) read(ctx context.Context) error {
 	if err := p.readDue(ctx); err != nil {
 		return err
@@ -38,8 +38,56 @@ func (p *pass) read(ctx context.Context) error {
 			return err
 		}
 	}
+	return p.readAgain(ctx)
+}
+
+// readAgain reads the sources whose copies of a text have another owner now, in
+// the order in which they became due.
+func (p *pass) readAgain(ctx context.Context) error {
+	if len(p.again) == 0 {
+		return nil
+	}
+	there := make(map[sourceKey]*found, len(p.sources))
+	for _, f := range p.sources {
+		there[keyOf(&f.Source)] = f
+	}
+	for times := map[int64]int{}; len(p.again) > 0; {
+		id := p.again[0]
+		p.again = p.again[1:]
+		var f *found
+		err := p.w.KnownByID(ctx, id, func(s store.Known) error {
+			switch {
+			case s.Source.Signature != "": // it was read since
+			case there[keyOf(&s.Source)] != nil:
+				f = there[keyOf(&s.Source)]
+				f.known = p.asKnown(s)
+			case p.targeted() && s.Source.Class != goneClass:
+				p.result.Due++ // it was not looked for
+			}
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+		if f == nil {
+			continue
+		}
+		if times[id]++; times[id] > maxAgain {
+			p.result.Due++
+			continue
+		}
+		p.progress.FilesTotal++
+		p.progress.BytesTotal += max(f.Size, 0)
+		if err := p.readOne(ctx, &due{found: f}); err != nil {
+			return err
+		}
+	}
 	return nil
 }
+
+// maxAgain is how often a source is read in one pass because of what others have.
+// Two that cannot agree are left to the next one.
+const maxAgain = 3
 
 func (p *pass) readDue(ctx context.Context) error {
 	p.tell(0)
@@ -110,7 +158,7 @@ var errUndo = errors.New("taken back")
 
 // readBatch reads sources that were never read before in one transaction.
 func (p *pass) readBatch(ctx context.Context, list []*due) error {
-	at, result, steads := p.progress, p.result, p.steads
+	at, result, steads, again := p.progress, p.result, p.steads, p.again
 	err := p.update(ctx, func(t *store.Tx) error {
 		for _, d := range list {
 			if err := ctx.Err(); err != nil {
@@ -136,7 +184,7 @@ func (p *pass) readBatch(ctx context.Context, list []*due) error {
 		return err
 	}
 	// One of them could not be taken back alone.
-	p.progress, p.result, p.steads = at, result, steads
+	p.progress, p.result, p.steads, p.again = at, result, steads, again
 	for _, d := range list {
 		if err := p.readOne(ctx, d); err != nil {
 			return err
@@ -214,6 +262,7 @@ func (p *pass) done(a *attempt) {
 		p.cfg.Log.Warn().Str("agent", a.d.Agent).Str("path", a.d.Path).Str("key", a.d.Key).Err(err).Msg("a transcript could not be read")
 	} else {
 		p.result.Read++
+		p.again = append(p.again, a.due...)
 	}
 	if a.state != store.StateRead && a.state != store.StateTwin && !a.excluded {
 		if o := a.d.stead(); o != nil {
@@ -232,10 +281,11 @@ type attempt struct {
 	t       *store.Tx
 	d       *due
 	sink    *store.Sink
-	failure error // the source cannot be read
-	reread  bool  // it must be read from its start
-	vain    bool  // it has no conversation, but the session of a source that had one
-	gone    bool  // it was deleted or moved away since it was found
+	failure error   // the source cannot be read
+	reread  bool    // it must be read from its start
+	vain    bool    // it has no conversation, but the session of a source that had one
+	gone    bool    // it was deleted or moved away since it was found
+	due     []int64 // other sources that are to be read anew
 
 	state    store.State // what became of it, "" if it failed
 	excluded bool
@@ -285,39 +335,51 @@ func (a *attempt) abort() error {
 // run reads the source. The error is of the index; what the source is to blame
 // for is in failure and reread, and the transaction is then to be undone.
 func (a *attempt) run(ctx context.Context, prev *transcript.Checkpoint) error {
-	orphaned, err := a.once(ctx, prev, false)
-	if err == nil && orphaned {
-		_, err = a.once(ctx, nil, true)
+	var had []store.Adoption
+	if a.d.known != nil {
+		var err error
+		if had, err = a.t.Adoptions(a.d.known.id); err != nil {
+			return err
+		}
 	}
+	lost, err := a.once(ctx, prev, nil)
+	if err == nil && len(lost) > 0 {
+		_, err = a.once(ctx, nil, lost)
+	}
+	if err != nil || len(had) == 0 || a.failure != nil || a.reread || a.vain || a.gone {
+		return err
+	}
+	released, err := a.t.Released(had)
+	a.due = append(a.due, released...)
 	return err
 }
 
-// once reads the source, from its start or from prev. orphaned says that what
-// its sessions inherited belongs to none that is in the index or may come: to be
-// found, it must be read again as their own (adopt).
-func (a *attempt) once(ctx context.Context, prev *transcript.Checkpoint, adopt bool) (orphaned bool, err error) {
+// once reads the source, from its start or from prev. lost are sessions which its
+// own inherited from and that are not in the index, nor will be: to be found, it
+// must be read again with what came from them as its own (adopt).
+func (a *attempt) once(ctx context.Context, prev *transcript.Checkpoint, adopt []string) (lost []string, err error) {
 	d := a.d
 	version := d.reader.Version()
 	// The state is replaced below; now the row must be there for its id, and
 	// for comparing copies.
 	id, err := a.t.PutSource(store.SourceState{Source: d.Source, State: store.StateEmpty})
 	if err != nil {
-		return false, err
+		return nil, err
 	}
 	a.sink = a.t.NewSink(id, d.Source, d.reader.Agent().Label, a.p.tell)
-	if adopt {
-		a.sink.Adopt()
+	if adopt != nil {
+		a.sink.Adopt(adopt)
 	}
 	g := &guard{Sink: a.sink, p: a.p, agent: d.Agent}
 	cp, err := a.read(ctx, prev, g)
 	switch {
 	case ctx.Err() != nil:
-		return false, ctx.Err()
+		return nil, ctx.Err()
 	case g.fault != nil:
-		return false, g.fault
+		return nil, g.fault
 	case g.shut:
 		if err := errors.Join(a.t.ForksDue(id), a.sink.Abort(), a.t.DropSource(id)); err != nil {
-			return false, err
+			return nil, err
 		}
 		a.excluded = true
 		// Its sub-agents, too, those that were read before.
@@ -327,49 +389,50 @@ func (a *attempt) once(ctx context.Context, prev *transcript.Checkpoint, adopt b
 			}
 			a.p.shutOut(d.Agent, sid)
 			if _, err := a.t.Forget(d.Agent, sid); err != nil {
-				return false, err
+				return nil, err
 			}
 		}
 		if d.SessionID == "" {
 			d.SessionID = g.excluded
 		}
-		return false, putExcluded(a.t, d.found, a.p.cfg.Exclude)
+		return nil, putExcluded(a.t, d.found, a.p.cfg.Exclude)
 	case errors.Is(err, fs.ErrNotExist) && d.vanished():
 		a.gone = true
-		return false, nil
+		return nil, nil
 	case errors.Is(err, transcript.ErrReread), errors.Is(err, transcript.ErrNoSession) && g.resumed:
 		a.reread = true
-		return false, nil
+		return nil, nil
 	case errors.Is(err, transcript.ErrNoSession):
 		if cp == nil {
 			cp = &transcript.Checkpoint{}
 		}
 		if !g.begun {
 			if err := a.sink.Begin(false); err != nil {
-				return false, err
+				return nil, err
 			}
 		}
 	case err != nil:
 		a.failure = err
-		return false, nil
+		return nil, nil
 	case cp == nil:
 		a.failure = errors.New("the reader says nothing of how far it got")
-		return false, nil
+		return nil, nil
 	}
 	if err := a.sink.Close(); err != nil {
 		if errors.Is(err, store.ErrTakenInVain) {
 			a.vain = true
-			return false, nil
+			return nil, nil
 		}
 		if store.IsFault(err) {
-			return false, err
+			return nil, err
 		}
 		a.failure = err
-		return false, nil
+		return nil, nil
 	}
-	if !adopt && !g.resumed && g.copied && a.sink.Events > 0 {
-		if orphaned, err = a.p.orphans(a.t, d.Agent, g.parents); err != nil || orphaned {
-			return orphaned, err
+	a.due = append(a.due, a.sink.Due...)
+	if adopt == nil && !g.resumed && g.copied && a.sink.Events > 0 {
+		if lost, err = a.p.lost(a.t, d.Agent, g.parents); err != nil || len(lost) > 0 {
+			return lost, err
 		}
 	}
 	if g.resumed && d.known != nil && d.known.mtime.UnixMilli() != d.ModTime.UnixMilli() {
@@ -393,11 +456,11 @@ func (a *attempt) once(ctx context.Context, prev *transcript.Checkpoint, adopt b
 	if g.lapsed != "" && s.State == store.StateEmpty {
 		// Nothing else came from it: not even the carry-over is kept.
 		a.excluded = true
-		return false, putForgotten(a.t, d.found, g.lapsed)
+		return nil, putForgotten(a.t, d.found, g.lapsed)
 	}
 	a.state = s.State
 	_, err = a.t.PutSource(s)
-	return false, err
+	return nil, err
 }
 
 // vanished reports whether the file of a source that was found is not there any

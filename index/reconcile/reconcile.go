@@ -182,7 +182,8 @@ type pass struct {
 	strange map[string]bool        // roots that were not looked into: whether they are there
 	notes   []note                 // what the index is told before reading
 	due     []*due
-	steads  []*due // copies to be read because the better ones gave nothing
+	steads  []*due  // copies to be read because the better ones gave nothing
+	again   []int64 // sources that are due because of what others have
 
 	progress Progress
 	told     time.Time

@@ -80,9 +80,10 @@ func (t *Tx) Forget(agent, sid string) ([]string, error) {
 }
 
 // forksOfDue makes the sources be read anew whose sessions inherited events
-// from a session.
+// from a session, or such as it has taken for its own.
 func (t *Tx) forksOfDue(agent, sid string, but int64) error {
-	_, err := t.exec(`UPDATE source SET signature = '', carry = NULL WHERE id <> ? AND id IN (SELECT source FROM session WHERE agent = ? AND parent = ? AND inherited > 0)`, but, agent, sid)
+	_, err := t.exec(`UPDATE source SET signature = '', carry = NULL WHERE id <> ?1 AND id IN (SELECT source FROM session WHERE agent = ?2 AND inherited > 0
+		AND (parent = ?3 OR parent = (SELECT parent FROM session WHERE agent = ?2 AND sid = ?3 AND adopted_ids IS NOT NULL)))`, but, agent, sid)
 	return err
 }
 

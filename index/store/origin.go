@@ -58,16 +58,6 @@ func (s *Snapshot) Newest(ctx context.Context, ids map[int64]bool) ([]Placed, er
 	return out, nil
 }
 
-// Owned reports whether what a session inherited is indexed as its own text,
-// because the session that it has it from is not in the index.
-func (s *Snapshot) Owned(ctx context.Context, of *Session) (bool, error) {
-	if of.InheritedCount == 0 || of.ParentID == "" {
-		return false, nil
-	}
-	parent, err := s.Exactly(ctx, of.Agent, of.ParentID)
-	return parent == nil, err
-}
-
 // ErrNoOrigin says that the source of a session is not known.
 var ErrNoOrigin = errors.New("the session's source is not known")
 

@@ -20,7 +20,7 @@ import (
 
 // schemaVersion is raised when the tables or the meaning of their contents
 // change; a database of another version is set aside and rebuilt.
-const schemaVersion = 5
+const schemaVersion = 6
 
 // textVersion is raised when the same events become other rows or other kept
 // text: how long rows are, how output is reduced.
@@ -56,7 +56,7 @@ CREATE TABLE session(
   path TEXT NOT NULL, path_fold TEXT NOT NULL, branch TEXT, model TEXT, models TEXT NOT NULL, repo_url TEXT,
   created INTEGER, updated INTEGER, grown INTEGER NOT NULL, messages INTEGER NOT NULL, events INTEGER NOT NULL,
   relation TEXT NOT NULL, parent TEXT, parent_event TEXT, evidence TEXT, inherited INTEGER NOT NULL, inherited_known INTEGER NOT NULL,
-  inherited_ids BLOB, depth INTEGER NOT NULL, automated INTEGER NOT NULL, entrypoint TEXT NOT NULL, format TEXT NOT NULL,
+  inherited_ids BLOB, adopted_ids BLOB, depth INTEGER NOT NULL, automated INTEGER NOT NULL, entrypoint TEXT NOT NULL, format TEXT NOT NULL,
   warnings TEXT NOT NULL, presence TEXT NOT NULL, epoch INTEGER NOT NULL, surfaces BLOB, head_row INTEGER NOT NULL, head_text TEXT NOT NULL,
   UNIQUE(agent, sid)
 );

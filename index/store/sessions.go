@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"encoding/binary"
@@ -368,12 +369,13 @@ func (s *Snapshot) Times(ctx context.Context) (map[int64]Times, error) {
 }
 
 // Copies counts the sessions that carry a copy of an event of this session:
-// forks and continuations that inherited it.
+// forks and continuations that inherited it, from this one or as this one did.
 func (s *Snapshot) Copies(ctx context.Context, of *Session, eventID string) (int, error) {
 	if eventID == "" {
 		return 0, nil
 	}
-	rows, err := s.tx.QueryContext(ctx, `SELECT inherited_ids FROM session WHERE agent = ? AND parent = ? AND inherited_ids IS NOT NULL`, of.Agent, of.SID)
+	rows, err := s.tx.QueryContext(ctx, `SELECT inherited_ids FROM session WHERE agent = ? AND parent IN (?, ?) AND sid <> ? AND inherited_ids IS NOT NULL`,
+		of.Agent, of.SID, cmp.Or(of.ParentID, of.SID), of.SID)
 	if err != nil {
 		return 0, fmt.Errorf("count copies: %w", err)
 	}

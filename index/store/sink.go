@@ -34,12 +34,14 @@ type Sink struct {
 	talk     analysed       // the row being built
 	tool     analysed
 	side     []byte
-	adopt    bool // see Adopt
+	adopt    map[string]bool // see Adopt
 
 	// Events is the number of events taken, Discarded names a session of the
-	// source that a better source already provides.
+	// source that a better source already provides, Due are other sources that
+	// are to be read anew because of what this one has.
 	Events    int
 	Discarded string
+	Due       []int64
 }
 
 // sessionWriter is a session being written.
@@ -55,6 +57,8 @@ type sessionWriter struct {
 	headRow   int64
 	headText  string
 	inherited []uint64
+	adopted   []uint64
+	estate    *estate // nil if what was inherited belongs to another session
 	files     map[string]struct{}
 	newFiles  []string
 	headed    bool
@@ -106,10 +110,14 @@ func (s *Sink) Progress(bytes int64) {
 // Source is the row of the source that is written.
 func (s *Sink) Source() int64 { return s.source }
 
-// Adopt has what the source's sessions inherited count as their own text: the
-// session they have it from is not in the index and will not be.
-func (s *Sink) Adopt() {
-	s.adopt = true
+// Adopt has what the source's sessions inherited from these count as their own
+// text: they are not in the index and will not be. The source must have been read once
+// in this transaction, so that it is known which sessions have what from them.
+func (s *Sink) Adopt(parents []string) {
+	s.adopt = map[string]bool{}
+	for _, id := range parents {
+		s.adopt[id] = true
+	}
 	adopted := true
 	s.t.adopted = &adopted
 }
@@ -125,12 +133,14 @@ func (s *Sink) session(sid string) (*sessionWriter, error) {
 	w := &sessionWriter{sid: strings.Clone(sid), files: map[string]struct{}{}}
 	s.sessions[w.sid] = w
 	var source int64
-	var surf, inh []byte
-	st, err := s.t.stmt(`SELECT id, source, events, messages, epoch, surfaces, head_row, head_text, inherited_ids FROM session WHERE agent = ? AND sid = ?`)
+	var surf, inh, own []byte
+	var parent sql.NullString
+	var inherited int
+	st, err := s.t.stmt(`SELECT id, source, events, messages, epoch, surfaces, head_row, head_text, parent, inherited, inherited_ids, adopted_ids FROM session WHERE agent = ? AND sid = ?`)
 	if err != nil {
 		return nil, err
 	}
-	err = st.QueryRow(s.src.Agent, sid).Scan(&w.id, &source, &w.events, &w.messages, &w.epoch, &surf, &w.headRow, &w.headText, &inh)
+	err = st.QueryRow(s.src.Agent, sid).Scan(&w.id, &source, &w.events, &w.messages, &w.epoch, &surf, &w.headRow, &w.headText, &parent, &inherited, &inh, &own)
 	switch {
 	case errors.Is(err, sql.ErrNoRows):
 		res, err := s.t.exec(`INSERT INTO session(agent, sid, source, title, title_source, cwd_key, cwd_fold, repo_fold, path, path_fold, models, grown, messages, events,
@@ -172,17 +182,19 @@ func (s *Sink) session(sid string) (*sessionWriter, error) {
 		return w, nil
 	}
 	if !s.resumed {
-		s.reset(w)
-		return w, nil
+		if s.reset(w); s.adopt[parent.String] && inherited > 0 {
+			err = s.inherit(w, parent.String, inherited)
+		}
+		return w, err
 	}
 	w.surfaces = decodeSurfaces(surf)
-	w.inherited = decodeHashes(inh)
+	w.inherited, w.adopted = decodeHashes(inh), decodeHashes(own)
 	return w, nil
 }
 
 // reset starts a session's log anew under its old id.
 func (s *Sink) reset(w *sessionWriter) {
-	w.events, w.messages, w.surfaces, w.inherited, w.headRow, w.headText = 0, 0, surfaces{}, nil, 0, ""
+	w.events, w.messages, w.surfaces, w.inherited, w.adopted, w.headRow, w.headText = 0, 0, surfaces{}, nil, nil, 0, ""
 	w.epoch++
 }
 
@@ -239,7 +251,7 @@ func (s *Sink) Event(e *transcript.Event) error {
 			w.newFiles = append(w.newFiles, f)
 		}
 	}
-	if e.Inherited && !s.adopt {
+	if e.Inherited && !w.owns(e) {
 		// The text belongs to the owner; here only the fact that it was copied.
 		return s.put(w, e, nil, 0)
 	}
@@ -259,7 +271,11 @@ func (s *Sink) keep(e *transcript.Event, reduced int64) error {
 
 // put writes an event with the parts of it that are kept.
 func (s *Sink) put(w *sessionWriter, e *transcript.Event, parts []transcript.Part, reduced int64) (err error) {
-	if e.Inherited && len(parts) == 0 && !s.adopt && e.ID != "" {
+	switch {
+	case !e.Inherited:
+	case len(parts) > 0:
+		w.adopted = append(w.adopted, hashInherited(e.ID, e.Seq))
+	case e.ID != "":
 		w.inherited = append(w.inherited, hashID(e.ID))
 	}
 	var rows rowRange
@@ -395,12 +411,16 @@ func (s *Sink) Header(h *transcript.Header) error {
 		updated = s.src.ModTime
 	}
 	slices.Sort(w.inherited)
+	slices.Sort(w.adopted)
+	if err := s.settle(w); err != nil {
+		return err
+	}
 	err = s.t.later(`UPDATE session SET title=?, title_source=?, cwd=?, cwd_key=?, cwd_fold=?, repo_fold=?, branch=?, model=?, models=?, repo_url=?,
-		created=?, updated=?, grown=?, messages=?, events=?, relation=?, parent=?, parent_event=?, evidence=?, inherited=?, inherited_known=?, inherited_ids=?,
+		created=?, updated=?, grown=?, messages=?, events=?, relation=?, parent=?, parent_event=?, evidence=?, inherited=?, inherited_known=?, inherited_ids=?, adopted_ids=?,
 		depth=?, automated=?, entrypoint=?, format=?, warnings=?, presence='present', epoch=?, surfaces=?, head_row=?, head_text=? WHERE id=?`,
 		head.Title, string(head.TitleSource), null(head.CWD), contract.PathKey(head.CWD), fold(head.CWD), fold(Project(head.CWD)), null(head.Branch), null(head.Model),
 		joinLines(head.Models), null(head.RepoURL), instant(head.CreatedAt), instant(updated), s.src.ModTime.UnixMilli(), w.messages, w.events,
-		string(head.Relation), null(head.ParentID), null(head.ParentEvent), null(string(head.LineageEvidence)), head.InheritedCount, head.InheritedKnown, encodeHashes(w.inherited),
+		string(head.Relation), null(head.ParentID), null(head.ParentEvent), null(string(head.LineageEvidence)), head.InheritedCount, head.InheritedKnown, encodeHashes(w.inherited), encodeHashes(w.adopted),
 		head.DelegationDepth, head.Automated, head.Entrypoint, head.Format, joinLines(head.Warnings), w.epoch, w.surfaces.encode(), w.headRow, w.headText, w.id)
 	if err != nil {
 		return err
@@ -430,7 +450,7 @@ func (s *Sink) Header(h *transcript.Header) error {
 // each session of a first index that is nearly half of its time.
 func (s *Sink) disown(parent string) error {
 	if s.t.adopted == nil {
-		st, err := s.t.stmt(`SELECT EXISTS(SELECT 1 FROM session WHERE inherited > 0 AND inherited_ids IS NULL)`)
+		st, err := s.t.stmt(`SELECT EXISTS(SELECT 1 FROM session WHERE adopted_ids IS NOT NULL)`)
 		if err != nil {
 			return err
 		}
@@ -442,7 +462,7 @@ func (s *Sink) disown(parent string) error {
 	if !*s.t.adopted {
 		return nil
 	}
-	st, err := s.t.stmt(`SELECT DISTINCT source FROM session WHERE agent = ? AND parent = ? AND inherited > 0 AND inherited_ids IS NULL AND source <> ?`)
+	st, err := s.t.stmt(`SELECT DISTINCT source FROM session WHERE agent = ? AND parent = ? AND adopted_ids IS NOT NULL AND source <> ?`)
 	if err != nil {
 		return err
 	}
@@ -463,7 +483,7 @@ func (s *Sink) disown(parent string) error {
 		return fmt.Errorf("look for forks: %w", err)
 	}
 	for _, id := range forks {
-		if _, err := s.t.exec(`UPDATE source SET signature = '', carry = NULL WHERE id = ?`, id); err != nil {
+		if err := s.due(id); err != nil {
 			return err
 		}
 	}

@@ -72,6 +72,11 @@ func (w *Writer) KnownSource(ctx context.Context, agent, path, key string, f fun
 	return w.known(ctx, f, `WHERE agent = ? AND path = ? AND key = ?`, agent, path, key)
 }
 
+// KnownByID calls f for one source, if it is known.
+func (w *Writer) KnownByID(ctx context.Context, id int64, f func(Known) error) error {
+	return w.known(ctx, f, `WHERE id = ?`, id)
+}
+
 // KnownSession calls f for every source that is known to hold a session.
 func (w *Writer) KnownSession(ctx context.Context, agent, id string, f func(Known) error) error {
 	return w.known(ctx, f, `WHERE agent = ? AND hint_id = ?`, agent, id)

@@ -111,10 +111,12 @@ func (t *Tx) DropBare(source int64) error {
 }
 
 // ForksDue makes the sources be read anew whose sessions inherited events from
-// a session of the given source: with the owner gone, the copies count.
+// a session of the given source, or such as it has taken for its own: with the
+// owner gone, the copies count.
 func (t *Tx) ForksDue(source int64) error {
 	_, err := t.exec(`UPDATE source SET signature = '', carry = NULL WHERE id <> ?1 AND id IN (
-		SELECT f.source FROM session p JOIN session f ON f.agent = p.agent AND f.parent = p.sid WHERE p.source = ?1 AND f.inherited > 0)`, source)
+		SELECT f.source FROM session p JOIN session f ON f.agent = p.agent AND (f.parent = p.sid OR f.parent = p.parent AND p.adopted_ids IS NOT NULL)
+		WHERE p.source = ?1 AND f.inherited > 0)`, source)
 	return err
 }
 
