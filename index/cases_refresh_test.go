@@ -59,6 +59,52 @@ func TestCasesOfRefreshing(t *testing.T) {
 		w.append(claudeFile(idA), user(idA, "u2", "the heron waits"))
 		w.finds(s, "heron", idA+"#1")
 	})
+	t.Run("a large one touched, grown, rewritten in its middle", func(t *testing.T) {
+		w := newWorld(t)
+		pad := strings.Repeat("padding of a long answer ", 1<<10)
+		var log strings.Builder
+		for i := range 250 {
+			log.WriteString(user(idA, fmt.Sprint("u", i), fmt.Sprint("the plover", i, " nests ", pad)))
+		}
+		path := w.write(claudeFile(idA), log.String())
+		s := w.enabled()
+		w.finds(s, "plover125", idA+"#125")
+		hour := time.Hour
+		touch := func() {
+			hour += time.Hour
+			w.must(os.Chtimes(path, time.Now(), time.Now().Add(-hour)))
+		}
+		expect := func(when string, epoch int64) {
+			t.Helper()
+			if got := w.show(s, idA).Session.Epoch; got != epoch {
+				t.Errorf("%s: epoch %d, want %d", when, got, epoch)
+			}
+		}
+		touch()
+		w.finds(s, "plover125", idA+"#125")
+		expect("touched", 1)
+		w.append(claudeFile(idA), user(idA, "more", "the heron waits"))
+		w.finds(s, "heron", idA+"#250")
+		touch()
+		w.finds(s, "heron", idA+"#250")
+		expect("grown and touched", 1)
+		text, err := os.ReadFile(path)
+		w.must(err)
+		w.write(claudeFile(idA), strings.Replace(string(text), "the plover125 nests", "the dotter125 nests", 1))
+		touch()
+		w.finds(s, "plover125", "", "dotter125", idA+"#125", "heron", idA+"#250")
+		expect("rewritten", 2)
+		touch()
+		w.finds(s, "dotter125", idA+"#125")
+		expect("touched again", 2)
+		// What is rewritten while it grows is not noticed then, but when it is touched.
+		text, err = os.ReadFile(path)
+		w.must(err)
+		w.write(claudeFile(idA), strings.Replace(string(text), "the dotter125 nests", "the curlew125 nests", 1)+user(idA, "last", "the crane dances"))
+		w.finds(s, "crane", idA+"#251")
+		touch()
+		w.finds(s, "curlew125", idA+"#125", "dotter125", "", "crane", idA+"#251")
+	})
 	t.Run("B97 rewind below the old length", func(t *testing.T) {
 		w := newWorld(t)
 		var log strings.Builder

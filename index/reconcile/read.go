@@ -213,6 +213,9 @@ func (p *pass) readOne(ctx context.Context, d *due) error {
 				if prev != nil && (prev.Version != d.reader.Version() || !grew && !prev.Whole()) {
 					prev = nil
 				}
+				if prev != nil {
+					prev.Verify = !grew
+				}
 			}
 			if err := a.run(ctx, prev); err != nil {
 				return err

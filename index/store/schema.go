@@ -20,7 +20,7 @@ import (
 
 // schemaVersion is raised when the tables or the meaning of their contents
 // change; a database of another version is set aside and rebuilt.
-const schemaVersion = 6
+const schemaVersion = 7
 
 // textVersion is raised when the same events become other rows or other kept
 // text: how long rows are, how output is reduced.
@@ -44,7 +44,7 @@ CREATE TABLE source(
   id INTEGER PRIMARY KEY, agent TEXT NOT NULL, path TEXT NOT NULL, key TEXT NOT NULL, root TEXT NOT NULL,
   hint_id TEXT NOT NULL, class INTEGER NOT NULL, size INTEGER NOT NULL, mtime INTEGER NOT NULL, signature TEXT NOT NULL,
   state TEXT NOT NULL, fails INTEGER NOT NULL DEFAULT 0, error TEXT NOT NULL DEFAULT '',
-  bytes INTEGER NOT NULL DEFAULT 0, head INTEGER NOT NULL DEFAULT 0, tail INTEGER NOT NULL DEFAULT 0, carry BLOB,
+  bytes INTEGER NOT NULL DEFAULT 0, head INTEGER NOT NULL DEFAULT 0, tail INTEGER NOT NULL DEFAULT 0, sum BLOB, carry BLOB,
   version INTEGER NOT NULL DEFAULT 0, bad INTEGER NOT NULL DEFAULT 0, torn INTEGER NOT NULL DEFAULT 0, partial TEXT NOT NULL DEFAULT '',
   UNIQUE(agent, path, key)
 );

@@ -60,14 +60,14 @@ func (t *Tx) PutSource(s SourceState) (int64, error) {
 		}
 	}
 	values := []any{src.Root, src.SessionID, src.Class, src.Size, src.ModTime.UnixMilli(), src.Signature,
-		s.State, s.Fails, clip(s.Error, 2000), c.Offset, int64(c.Head), int64(c.Tail), state, c.Version, c.Bad, c.Torn, clip(c.Partial, 500)}
+		s.State, s.Fails, clip(s.Error, 2000), c.Offset, int64(c.Head), int64(c.Tail), c.Sum, state, c.Version, c.Bad, c.Torn, clip(c.Partial, 500)}
 	if id != 0 {
 		err = t.later(`UPDATE source SET root=?, hint_id=?, class=?, size=?, mtime=?, signature=?, state=?, fails=?, error=?, bytes=?, head=?, tail=?,
-			carry=?, version=?, bad=?, torn=?, partial=? WHERE id = ?`, append(values, id)...)
+			sum=?, carry=?, version=?, bad=?, torn=?, partial=? WHERE id = ?`, append(values, id)...)
 		return id, err
 	}
-	res, err := t.exec(`INSERT INTO source(root, hint_id, class, size, mtime, signature, state, fails, error, bytes, head, tail, carry, version, bad, torn, partial,
-		agent, path, key) VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)`, append(values, src.Agent, src.Path, src.Key)...)
+	res, err := t.exec(`INSERT INTO source(root, hint_id, class, size, mtime, signature, state, fails, error, bytes, head, tail, sum, carry, version, bad, torn, partial,
+		agent, path, key) VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)`, append(values, src.Agent, src.Path, src.Key)...)
 	if err != nil {
 		return 0, err
 	}

@@ -77,13 +77,13 @@ func (w *Writer) Folders(ctx context.Context, f func(source int64, sid, folder s
 // Checkpoint is how far a source has been read; nil if it has to be read from
 // its start.
 func (t *Tx) Checkpoint(source int64) (*transcript.Checkpoint, error) {
-	st, err := t.stmt(`SELECT bytes, head, tail, carry, version, bad, torn, partial FROM source WHERE id = ? AND state = ?`)
+	st, err := t.stmt(`SELECT bytes, head, tail, sum, carry, version, bad, torn, partial FROM source WHERE id = ? AND state = ?`)
 	if err != nil {
 		return nil, err
 	}
 	var c transcript.Checkpoint
 	var head, tail int64
-	err = st.QueryRow(source, StateRead).Scan(&c.Offset, &head, &tail, &c.State, &c.Version, &c.Bad, &c.Torn, &c.Partial)
+	err = st.QueryRow(source, StateRead).Scan(&c.Offset, &head, &tail, &c.Sum, &c.State, &c.Version, &c.Bad, &c.Torn, &c.Partial)
 	switch {
 	case errors.Is(err, sql.ErrNoRows):
 		return nil, nil

@@ -1,7 +1,9 @@
 package transcript
 
 import (
+	"bytes"
 	"crypto/sha256"
+	"encoding"
 	"encoding/binary"
 	"encoding/json"
 	"fmt"
@@ -14,7 +16,8 @@ import (
 // What must be unchanged for a file to be read on (formats.md §2.5): everything
 // before the offset up to wholeSpan bytes, as agents also rewrite in place and
 // then append; beyond that hashSpan bytes at the head and before the offset,
-// since reading a large file again for each line appended costs too much.
+// since reading a large file again for each line appended costs too much. A hash of
+// all of it goes on with each of them, for when the file was only touched or copied.
 const (
 	hashSpan  = 4096
 	wholeSpan = 4 << 20
@@ -25,6 +28,8 @@ type File struct {
 	*os.File
 	Size int64
 	Info fs.FileInfo
+
+	prev *Checkpoint // that Resume goes on from
 }
 
 // OpenFile opens a transcript read-only. Anything that is no regular file (a
@@ -85,14 +90,15 @@ const MaxState = 64 << 10
 // leave things as they were.
 func (f *File) Resume(prev *Checkpoint, version int, restore func(state []byte) bool) (cp *Checkpoint, resumed bool) {
 	if f.continues(prev) && prev.Version == version && restore(prev.State) {
+		f.prev = prev
 		return &Checkpoint{Version: version, Offset: prev.Offset, Bad: prev.Bad, Partial: prev.Partial}, true
 	}
 	return &Checkpoint{Version: version}, false
 }
 
-// Whole reports whether the hashes are of everything that was read, so that a
+// Whole reports whether there are hashes of everything that was read, so that a
 // change anywhere in it is noticed.
-func (c *Checkpoint) Whole() bool { return c.Offset <= wholeSpan }
+func (c *Checkpoint) Whole() bool { return c.Offset <= wholeSpan || c.Sum != nil }
 
 // Keep stores a reader's carry-over, as JSON. One beyond MaxState is left out:
 // then the source cannot be continued.
@@ -114,7 +120,14 @@ func (f *File) continues(prev *Checkpoint) bool {
 		return false
 	}
 	head, tail, err := f.hashes(prev.Offset)
-	return err == nil && head == prev.Head && tail == prev.Tail
+	if err != nil || head != prev.Head || tail != prev.Tail {
+		return false
+	}
+	if !prev.Verify || prev.Offset <= wholeSpan {
+		return true
+	}
+	sum, err := f.sum(nil, 0, prev.Offset)
+	return err == nil && prev.Sum != nil && bytes.Equal(sum, prev.Sum)
 }
 
 // Mark fills the checkpoint's offset and hashes. Those of a file that was
@@ -126,17 +139,50 @@ func (f *File) Mark(c *Checkpoint, offset int64) error {
 	if err != nil {
 		return err
 	}
-	if offset <= wholeSpan {
-		info, err := f.Stat()
-		if err != nil {
-			return fmt.Errorf("look at transcript: %w", err)
+	var sum []byte
+	if offset > wholeSpan {
+		// What was read before without a hash of all of it is not known to be
+		// what is there now.
+		switch p := f.prev; {
+		case p == nil || p.Offset <= wholeSpan:
+			sum, err = f.sum(nil, 0, offset)
+		case p.Sum != nil:
+			sum, err = f.sum(p.Sum, p.Offset, offset)
 		}
-		if Signature(info) != Signature(f.Info) {
+		if err != nil {
+			return err
+		}
+	}
+	info, err := f.Stat()
+	if err != nil {
+		return fmt.Errorf("look at transcript: %w", err)
+	}
+	if Signature(info) != Signature(f.Info) {
+		if sum = nil; offset <= wholeSpan {
 			head, tail = 0, 0
 		}
 	}
-	c.Offset, c.Head, c.Tail = offset, head, tail
+	c.Offset, c.Head, c.Tail, c.Sum = offset, head, tail, sum
 	return nil
+}
+
+// sum is the state of a hash over the bytes before to, given that over the bytes
+// before from; nil is that of none.
+func (f *File) sum(before []byte, from, to int64) ([]byte, error) {
+	h := sha256.New()
+	if before != nil {
+		if err := h.(encoding.BinaryUnmarshaler).UnmarshalBinary(before); err != nil {
+			return nil, nil // written by another version of the hash: not known
+		}
+	}
+	if _, err := io.Copy(h, io.NewSectionReader(f, from, max(0, to-from))); err != nil {
+		return nil, fmt.Errorf("note what was read: %w", err)
+	}
+	state, err := h.(encoding.BinaryMarshaler).MarshalBinary()
+	if err != nil {
+		return nil, fmt.Errorf("note what was read: %w", err)
+	}
+	return state, nil
 }
 
 func (f *File) hashes(offset int64) (head, tail uint64, err error) {

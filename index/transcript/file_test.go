@@ -91,6 +91,53 @@ func TestResume(t *testing.T) {
 	}
 }
 
+// Of a large file only the ends are compared when it has grown, and all of it when
+// it has not; the hash of all goes on from reading to reading.
+func TestResumeOfALargeFile(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "a.jsonl")
+	old := strings.Repeat("{\"line\":\"of the first reading\"}\n", (wholeSpan+hashSpan)/20)
+	edited := old[:len(old)/2] + "XXXX" + old[len(old)/2+4:]
+	takes := func([]byte) bool { return true }
+	mark := func(prev *Checkpoint, text string) *Checkpoint {
+		t.Helper()
+		write(t, path, text)
+		f := openFile(t, path)
+		cp, _ := f.Resume(prev, 1, takes)
+		if err := f.Mark(cp, int64(len(text))); err != nil {
+			t.Fatal(err)
+		}
+		cp.State = []byte("{}")
+		return cp
+	}
+	resumes := func(cp *Checkpoint, text string, verify bool) bool {
+		write(t, path, text)
+		again := *cp
+		again.Verify = verify
+		_, ok := openFile(t, path).Resume(&again, 1, takes)
+		return ok
+	}
+	small := mark(nil, old[:wholeSpan/2])
+	for name, cp := range map[string]*Checkpoint{"at once": mark(nil, old), "from a small one": mark(small, old), "in steps": mark(mark(nil, old[:wholeSpan+100]), old)} {
+		if !cp.Whole() || !resumes(cp, old, true) || resumes(cp, edited, true) || !resumes(cp, edited, false) {
+			t.Errorf("%s: whole %v, touched %v, rewritten %v, rewritten and grown %v", name, cp.Whole(), resumes(cp, old, true), resumes(cp, edited, true), resumes(cp, edited, false))
+		}
+	}
+	unknown := mark(nil, old)
+	unknown.Sum = nil
+	if unknown.Whole() || resumes(unknown, old, true) {
+		t.Error("continued without knowing what was read")
+	}
+	if next := mark(unknown, old+"more\n"); next.Whole() || next.Offset != int64(len(old)+5) {
+		t.Errorf("what was not known is known after it grew: %+v", next)
+	}
+	f := openFile(t, path)
+	write(t, path, old+"more")
+	cp := &Checkpoint{Version: 1}
+	if err := f.Mark(cp, int64(len(old))); err != nil || cp.Whole() {
+		t.Errorf("marked as known although it changed under the reading: %v", err)
+	}
+}
+
 // What is marked after the file changed under the reading may be of other bytes
 // than were read.
 func TestMarkOfAChangedFile(t *testing.T) {

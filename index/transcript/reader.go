@@ -92,6 +92,12 @@ type Checkpoint struct {
 	// Head and Tail are hashes of the first bytes and of the bytes just before
 	// Offset: appending is only read on when both are unchanged.
 	Head, Tail uint64
+	// Sum is the state of a running hash over everything before Offset, kept
+	// of files for which Head and Tail are of their ends only; nil if it is
+	// not known. Verify asks for it to be compared as well: the file changed
+	// without growing, so that nothing was appended. It is not stored.
+	Sum    []byte
+	Verify bool
 	// State is the reader's carry-over (JSON): sequence numbers, open calls,
 	// the header so far. Nil means the source cannot be continued.
 	State []byte
