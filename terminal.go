@@ -137,6 +137,7 @@ func checks(found index.Report) cli.Report {
 	}
 	for _, agent := range found.Agents {
 		out.Checks = append(out.Checks, agentCheck(agent))
+		out.Checks = append(out.Checks, barrenChecks(agent)...)
 	}
 	for _, failure := range found.Failures {
 		detail := failure.Path
@@ -186,6 +187,35 @@ func agentCheck(agent index.AgentReport) cli.Check {
 		c.Detail = fmt.Sprintf("%s indexed; %s", several(int64(agent.Sessions), "session"), strings.Join(places, "; "))
 	}
 	return c
+}
+
+// barrenChecks tell of an agent's transcripts that gave no session. One that was
+// opened and left without a word is no fault; that all of them are is one.
+func barrenChecks(agent index.AgentReport) (out []cli.Check) {
+	if n := agent.Unreadable.Count; n > 0 {
+		out = append(out, cli.Check{
+			Name: agent.Agent, State: cli.StateWarning, Detail: several(int64(n), "transcript") + " without one record that can be read: " + named(agent.Unreadable),
+			Mend: "look whether the disk or a copy damaged it, or delete it if it is no transcript; it is read again when it changes",
+		})
+	}
+	if n := agent.Silent.Count; n > 0 {
+		c := cli.Check{Name: agent.Agent, State: cli.StateOK, Detail: several(int64(n), "transcript") + " without a conversation, and so without a session: " + named(agent.Silent)}
+		if agent.Sessions == 0 {
+			c.State = cli.StateWarning
+			c.Mend = "if you did talk in it, " + agent.Label + " may write another format now: see whether there is a newer sessionls"
+		}
+		out = append(out, c)
+	}
+	return out
+}
+
+// named names the files of a list as far as it does.
+func named(l index.FileList) string {
+	text := strings.Join(l.Paths, "; ")
+	if more := l.Count - len(l.Paths); more > 0 {
+		text += fmt.Sprintf("; and %d more", more)
+	}
+	return text
 }
 
 // several is a number of things.

@@ -79,6 +79,25 @@ type AgentReport struct {
 	Sessions int           `json:"sessions"`
 	Events   int64         `json:"events"`
 	Failed   int           `json:"failed"`
+	// Unreadable are transcripts of which not one record can be read, Silent
+	// those that can be read and hold no conversation.
+	Unreadable FileList `json:"unreadable"`
+	Silent     FileList `json:"silent"`
+}
+
+// FileList counts files and names the first of them.
+type FileList struct {
+	Count int      `json:"count"`
+	Paths []string `json:"paths"`
+}
+
+// maxListed bounds FileList.Paths.
+const maxListed = 10
+
+func (l *FileList) add(path string) {
+	if l.Count++; len(l.Paths) < maxListed {
+		l.Paths = append(l.Paths, path)
+	}
 }
 
 // PlaceReport is one folder (or database) that was looked into.
@@ -148,7 +167,8 @@ func (s *Service) Doctor(ctx context.Context) (Report, error) {
 		problem("run 'sessionls clear', which has nothing forgotten any more. Until then nothing is read, since it may name what must not be", "%v", err)
 	}
 	r.Kept.Forgotten = forgotten.Len()
-	glance, err := s.doctorIndex(ctx, &r, problem)
+	barren := map[string]*AgentReport{}
+	glance, err := s.doctorIndex(ctx, &r, barren, problem)
 	if err != nil {
 		return r, err
 	}
@@ -158,7 +178,12 @@ func (s *Service) Doctor(ctx context.Context) (Report, error) {
 	for _, rd := range s.readers {
 		agent := rd.Agent()
 		counts := glance.Agents[agent.ID]
-		a := AgentReport{Agent: agent.ID, Label: agent.Label, Places: []PlaceReport{}, Sessions: counts.Sessions, Events: counts.Events, Failed: counts.Failed}
+		a := AgentReport{Agent: agent.ID, Label: agent.Label, Places: []PlaceReport{}, Sessions: counts.Sessions, Events: counts.Events, Failed: counts.Failed,
+			Unreadable: FileList{Paths: []string{}}, Silent: FileList{Paths: []string{}}}
+		if b := barren[agent.ID]; b != nil {
+			a.Unreadable.Count, a.Silent.Count = b.Unreadable.Count, b.Silent.Count
+			a.Unreadable.Paths, a.Silent.Paths = append(a.Unreadable.Paths, b.Unreadable.Paths...), append(a.Silent.Paths, b.Silent.Paths...)
+		}
 		env := s.env
 		env.Extra = user.Roots[agent.ID]
 		roots, err := reconcile.Roots(rd, env)
@@ -195,8 +220,9 @@ func (s *Service) Doctor(ctx context.Context) (Report, error) {
 	return r, nil
 }
 
-// doctorIndex looks at the database.
-func (s *Service) doctorIndex(ctx context.Context, r *Report, problem func(string, string, ...any)) (store.Glance, error) {
+// doctorIndex looks at the database. In barren it notes the files of each agent
+// that hold no session.
+func (s *Service) doctorIndex(ctx context.Context, r *Report, barren map[string]*AgentReport, problem func(string, string, ...any)) (store.Glance, error) {
 	var none store.Glance
 	r.Index.Bytes = store.Bytes(r.Index.Path)
 	if aside := store.Aside(r.Index.Path); aside != "" {
@@ -237,7 +263,19 @@ func (s *Service) doctorIndex(ctx context.Context, r *Report, problem func(strin
 	}
 	troubles, err := snap.Troubles(ctx, maxFailures+1)
 	presences, counting := snap.Presences(ctx)
-	if err = errors.Join(err, counting, snap.Close()); err != nil {
+	listing := snap.Barren(ctx, func(b store.Barren) {
+		of := barren[b.Agent]
+		if of == nil {
+			of = &AgentReport{}
+			barren[b.Agent] = of
+		}
+		if b.Unreadable {
+			of.Unreadable.add(b.Path)
+		} else {
+			of.Silent.add(b.Path)
+		}
+	})
+	if err = errors.Join(err, counting, listing, snap.Close()); err != nil {
 		return unusable(err)
 	}
 	r.Kept.Missing, r.Kept.Unverifiable = presences[string(contract.PresenceMissing)], presences[string(contract.PresenceUnverifiable)]

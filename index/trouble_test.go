@@ -2,6 +2,7 @@ package index_test
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -363,5 +364,60 @@ func TestUnreadRecordsAreAWarning(t *testing.T) {
 	}
 	if got := w.show(s, idB).Session.Warnings; len(got) != 0 {
 		t.Errorf("warnings of a whole one: %q", got)
+	}
+}
+
+// A transcript that gives no session is told of, with its path and by agent: one
+// that cannot be read at all, and one without a conversation.
+func TestTranscriptsWithoutASession(t *testing.T) {
+	w := newWorld(t)
+	codexFile := func(id string) string {
+		return ".codex/sessions/2026/03/01/rollout-2026-03-01T10-00-00-" + id + ".jsonl"
+	}
+	w.write(claudeFile(idA), user(idA, "u1", "the plover nests"))
+	w.write(".claude/projects/-w-x/"+idB+".jsonl", `{"type":"file-history-snapshot","messageId":"m","snapshot":{"messageId":"m","trackedFileBackups":{}}}`+"\n")
+	for i := range 12 {
+		w.write(fmt.Sprintf(".claude/projects/-w-x/0000000%x-0000-4000-8000-000000000000.jsonl", i), "no JSON at all\n{neither: this\n")
+	}
+	w.write(".claude/projects/-w-x/half.jsonl", "no JSON\n"+user("half", "u1", "the heron waits"))
+	zeros := w.write(codexFile(idA), strings.Repeat("\x00", 5000))
+	w.write(codexFile(idB), "")
+	pi := w.write(".pi/agent/sessions/--w-x--/2026-03-01T10-00-00-000Z_"+idA+".jsonl", "{\"type\":\"session\",\"id")
+	s := w.enabled()
+	w.reconcile(s)
+	report, err := s.Doctor(context.Background())
+	w.must(err)
+	got := map[string]index.AgentReport{}
+	for _, a := range report.Agents {
+		got[a.Agent] = a
+	}
+	claudes := got["claude"]
+	if u := claudes.Unreadable; u.Count != 12 || len(u.Paths) != 10 || u.Paths[0] != w.path(".claude/projects/-w-x/00000000-0000-4000-8000-000000000000.jsonl") {
+		t.Errorf("unreadable: %+v", u)
+	}
+	if q := claudes.Silent; q.Count != 1 || q.Paths[0] != w.path(".claude/projects/-w-x/"+idB+".jsonl") {
+		t.Errorf("without a conversation: %+v", q)
+	}
+	if u := got["codex"].Unreadable; u.Count != 1 || u.Paths[0] != zeros || got["codex"].Silent.Count != 0 {
+		t.Errorf("codex: %+v", got["codex"])
+	}
+	if u := got["pi"].Unreadable; u.Count != 1 || u.Paths[0] != pi {
+		t.Errorf("pi: %+v", got["pi"])
+	}
+	if len(report.Failures) != 1 || !strings.HasSuffix(report.Failures[0].Path, "half.jsonl") || report.Failures[0].Skipped != 1 {
+		t.Errorf("failures %+v", report.Failures)
+	}
+	// Mended, it is a transcript like any other.
+	w.must(os.Remove(zeros))
+	w.write(".pi/agent/sessions/--w-x--/2026-03-01T10-00-00-000Z_"+idA+".jsonl", `{"type":"session","version":3,"id":"`+idA+`","timestamp":"2026-03-01T10:00:00.000Z","cwd":"/w/x"}
+{"type":"message","id":"a1","parentId":null,"timestamp":"2026-03-01T10:00:01.000Z","message":{"role":"user","content":"the stork stands"}}
+`)
+	w.reconcile(s)
+	report, err = s.Doctor(context.Background())
+	w.must(err)
+	for _, a := range report.Agents {
+		if a.Agent != "claude" && a.Unreadable.Count+a.Silent.Count != 0 {
+			t.Errorf("mended: %+v", a)
+		}
 	}
 }

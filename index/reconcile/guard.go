@@ -19,6 +19,7 @@ type guard struct {
 	shut     bool   // excluded by the configuration
 	excluded string // the session for which it is
 	lapsed   string // a session of it that is forgotten
+	any      bool   // there were events
 	copied   bool   // events were inherited
 	parents  []string
 	fault    error
@@ -43,6 +44,7 @@ func (g *guard) Begin(resumed bool) error {
 
 // Event implements transcript.Sink.
 func (g *guard) Event(e *transcript.Event) error {
+	g.any = true
 	if g.p.cfg.Forgotten.Has(g.agent, e.SessionID) {
 		return nil
 	}

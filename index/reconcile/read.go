@@ -414,6 +414,9 @@ func (a *attempt) once(ctx context.Context, prev *transcript.Checkpoint, adopt [
 				return nil, err
 			}
 		}
+		if !g.any && (cp.Bad > 0 || cp.Torn) && cp.Partial == "" {
+			cp.Partial = transcript.NothingRead
+		}
 	case err != nil:
 		a.failure = err
 		return nil, nil

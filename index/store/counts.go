@@ -3,6 +3,8 @@ package store
 import (
 	"context"
 	"fmt"
+
+	"github.com/sessionls/sessionls/index/transcript"
 )
 
 // AgentCounts is what the index holds of one agent.
@@ -78,10 +80,36 @@ type Trouble struct {
 	Partial          string
 }
 
-// Troubles lists sources with failures or damaged records, at most limit.
+// Barren is a source in a file of its own that holds no session.
+type Barren struct {
+	Agent, Path string
+	// Unreadable says that it holds nothing that can be read.
+	Unreadable bool
+}
+
+// Barren calls f for every file of some size that was read and holds no session,
+// in order. Those that are kept out of the index are not among them.
+func (s *Snapshot) Barren(ctx context.Context, f func(Barren)) error {
+	rows, err := s.tx.QueryContext(ctx, `SELECT agent, path, partial = ? FROM source WHERE state = 'empty' AND error = '' AND key = '' AND size > 0 ORDER BY agent, path`, transcript.NothingRead)
+	if err != nil {
+		return fmt.Errorf("list files without a session: %w", err)
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var b Barren
+		if err := rows.Scan(&b.Agent, &b.Path, &b.Unreadable); err != nil {
+			return fmt.Errorf("list files without a session: %w", err)
+		}
+		f(b)
+	}
+	return rows.Err()
+}
+
+// Troubles lists sources with failures or damaged records, at most limit. Files
+// of which nothing can be read are told by Barren.
 func (s *Snapshot) Troubles(ctx context.Context, limit int) ([]Trouble, error) {
 	rows, err := s.tx.QueryContext(ctx, `SELECT agent, path, key, state, error, fails, bad, torn, partial FROM source
-		WHERE state = 'failed' OR bad > 0 OR partial <> '' ORDER BY state = 'failed' DESC, agent, path, key LIMIT ?`, limit)
+		WHERE (state = 'failed' OR bad > 0 OR partial <> '') AND partial <> ? ORDER BY state = 'failed' DESC, agent, path, key LIMIT ?`, transcript.NothingRead, limit)
 	if err != nil {
 		return nil, fmt.Errorf("list failures: %w", err)
 	}

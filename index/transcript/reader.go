@@ -110,6 +110,10 @@ type Checkpoint struct {
 	Partial string
 }
 
+// NothingRead is Checkpoint.Partial of a source of which not one record could be
+// read.
+const NothingRead = "not one record of it can be read"
+
 // ErrReread is returned by Read when what was appended changes earlier events
 // (a rewind, a compaction, a late rewrite) or the old part is no longer the
 // same. The caller drops what the call emitted and reads the source anew.
@@ -157,7 +161,8 @@ type Reader interface {
 	Discover(ctx context.Context, env Env, root Root, yield func(Source) error, report func(path string, err error)) error
 	// Read reads a source from prev (nil: from the start) into out and returns
 	// the new checkpoint. Damage inside the source is counted in it; an error
-	// means nothing could be read (or ErrReread, ErrNoSession, ctx.Err()).
+	// means nothing could be read (or ErrReread, ErrNoSession, ctx.Err()). With
+	// ErrNoSession the checkpoint tells of that damage, too.
 	Read(ctx context.Context, env Env, src Source, prev *Checkpoint, out Sink) (*Checkpoint, error)
 	// ResumeArgs is the command line that continues a session in its cwd, nil
 	// if the agent has none.

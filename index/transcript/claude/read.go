@@ -28,10 +28,7 @@ func (r *Reader) Read(ctx context.Context, env transcript.Env, src transcript.So
 	if err := out.Begin(resumed); err != nil {
 		return nil, err
 	}
-	if err := rd.run(ctx, cp, resumed); err != nil {
-		return nil, err
-	}
-	return cp, nil
+	return cp, rd.run(ctx, cp, resumed)
 }
 
 // reading is one pass over one file.

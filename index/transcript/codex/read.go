@@ -109,7 +109,7 @@ func (Reader) Read(ctx context.Context, env transcript.Env, src transcript.Sourc
 		cp.Torn, cp.Partial = true, "the compressed file is damaged or cut off"
 	}
 	if err := s.finish(); err != nil {
-		return nil, err
+		return cp, err
 	}
 	if f.zst != nil {
 		cp.Offset = lines.Offset() // and no state: it cannot be continued

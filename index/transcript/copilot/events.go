@@ -42,7 +42,7 @@ func ReadEvents(ctx context.Context, env transcript.Env, path string, opt Option
 		return nil, err
 	}
 	if err := fd.finish(); err != nil {
-		return nil, err
+		return cp, err
 	}
 	if err := f.Mark(cp, lines.Offset()); err != nil {
 		return nil, err

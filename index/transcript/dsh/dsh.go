@@ -213,7 +213,7 @@ func (reader) Read(ctx context.Context, env transcript.Env, src transcript.Sourc
 		return nil, err
 	}
 	if err := l.finish(); err != nil {
-		return nil, err
+		return cp, err
 	}
 	if err := f.Mark(cp, end); err != nil {
 		return nil, err

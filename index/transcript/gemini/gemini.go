@@ -273,7 +273,7 @@ func (reader) Read(ctx context.Context, env transcript.Env, src transcript.Sourc
 		return nil, err
 	}
 	if err := c.finish(out); err != nil {
-		return nil, err
+		return cp, err
 	}
 	out.Progress(f.Size)
 	return cp, nil

@@ -43,7 +43,7 @@ func (Reader) Read(ctx context.Context, env transcript.Env, src transcript.Sourc
 	}
 	s.Damaged = s.Damaged || lines.Bad > 0
 	if err := s.finish(); err != nil {
-		return nil, err
+		return cp, err
 	}
 	if err := f.Mark(cp, lines.Offset()); err != nil {
 		return nil, fmt.Errorf("read Pi session: %w", err)

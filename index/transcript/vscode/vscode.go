@@ -308,7 +308,7 @@ func (rd reader) Read(ctx context.Context, env transcript.Env, src transcript.So
 		return nil, err
 	}
 	if root == nil || root.kind != '{' {
-		return nil, transcript.ErrNoSession
+		return cp, transcript.ErrNoSession
 	}
 	// Reading out what is known needs some values more.
 	t.nodes = max(t.nodes, maxNodes/4)
@@ -321,7 +321,7 @@ func (rd reader) Read(ctx context.Context, env transcript.Env, src transcript.So
 		return nil, err
 	}
 	if !c.hd.Conversation {
-		return nil, transcript.ErrNoSession
+		return cp, transcript.ErrNoSession
 	}
 	if t.large && cp.Partial == "" {
 		cp.Partial = errLarge.Error()
