@@ -81,7 +81,8 @@ type Title struct {
 	// Source is user or agent (somebody named the session), prompt or reply
 	// (its first one).
 	Source string `json:"source"`
-	// Seq is the event that gave it, nil if that is not known.
+	// Seq is the event that gave it: the record that names the session, or the
+	// prompt or reply. Nil where the name stands outside the session's log.
 	Seq *int64 `json:"seq"`
 }
 

@@ -39,7 +39,9 @@ func (w *world) asides() string {
 
 func TestIndexOfAnotherVersionIsCarriedOver(t *testing.T) {
 	for name, statement := range map[string]string{
-		"older schema":  `UPDATE meta SET value = 1 WHERE key = 'schema'`,
+		"older schema": `UPDATE meta SET value = 1 WHERE key = 'schema'`,
+		"schema 5": `ALTER TABLE session DROP COLUMN title_at; ALTER TABLE session DROP COLUMN adopted_ids; ALTER TABLE source DROP COLUMN sum;
+			UPDATE meta SET value = 5 WHERE key = 'schema'`,
 		"newer schema":  `UPDATE meta SET value = 1000 WHERE key = 'schema'`,
 		"other terms":   `UPDATE meta SET value = '0.0' WHERE key = 'terms'`,
 		"without terms": `DELETE FROM meta WHERE key = 'terms'`,

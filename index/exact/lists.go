@@ -111,6 +111,10 @@ func (e *Engine) ReadTitles(ctx context.Context, request contract.ReadTitlesRequ
 			result := contract.TitleResult{SessionName: name, Status: contract.TitleFulfilled, Session: &header}
 			if x.TitleSource != transcript.TitleFallback && x.TitleSource != "" {
 				result.Title = &contract.Title{Text: x.Title, Source: string(x.TitleSource)}
+				if x.TitleAt > 0 {
+					seq := int64(x.TitleAt) - 1
+					result.Title.Seq = &seq
+				}
 			}
 			out.Titles = append(out.Titles, result)
 		}

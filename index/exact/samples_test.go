@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/sessionls/sessionls/contract"
+	"github.com/sessionls/sessionls/index/transcript"
 )
 
 // events walks through the pages of a command, of that many events each.
@@ -323,4 +324,49 @@ func newWorldAt(t *testing.T, at *world) *world {
 	w := &world{t: t, home: at.home, own: at.own}
 	w.open(contract.TransportLocal)
 	return w
+}
+
+// A title says which event gave it: the one that names the session, or the first
+// prompt or reply. Only names that stand outside the log have none.
+func TestTitlesSayWhichEventGaveThem(t *testing.T) {
+	w := samples(t, contract.TransportLocal)
+	named, spoken := map[string]bool{}, map[string]bool{}
+	for _, h := range w.all() {
+		name := nameOf(h)
+		r := ask[contract.ReadTitlesResponse](w, "readTitles", `{"sessions":[`+of(name)+`]}`)
+		title := r.Titles[0].Title
+		if title == nil {
+			continue
+		}
+		if title.Seq == nil {
+			if title.Source == "prompt" || title.Source == "reply" {
+				t.Errorf("%v: the %s that gave %q is not known", name, title.Source, title.Text)
+			}
+			continue
+		}
+		e := w.log(name, 1000)[*title.Seq]
+		switch title.Source {
+		case "prompt", "reply":
+			first := strings.Fields(strings.TrimSuffix(title.Text, "…"))[0]
+			if want := map[string]contract.Role{"prompt": contract.RoleUser, "reply": contract.RoleAssistant}[title.Source]; e.Role != want || !strings.Contains(*e.Text, first) {
+				t.Errorf("%v: %q comes from %s of %s: %.80q", name, title.Text, title.Source, e.Role, *e.Text)
+			}
+			spoken[h.Agent] = true
+		default:
+			if e.Type != transcript.TypeTitle {
+				t.Errorf("%v: %q comes from a %s", name, title.Text, e.Type)
+			}
+			named[h.Agent] = true
+		}
+	}
+	for _, agent := range []string{"claude", "codex", "pi", "copilot"} {
+		if !named[agent] {
+			t.Errorf("%s: no event names a session", agent)
+		}
+	}
+	for _, agent := range []string{"claude", "codex", "pi", "dsh", "gemini", "copilot", "vscode"} {
+		if !spoken[agent] {
+			t.Errorf("%s: no prompt gives a title", agent)
+		}
+	}
 }

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/sessionls/sessionls/index/transcript"
@@ -44,18 +45,16 @@ type layout struct {
 	decode func(data []byte, yield func(*Stored) bool) error
 }
 
-// layouts are the versions that can be read. One that is not listed is tried
-// with the present layout: most changes leave these columns as they are, and
-// what does not fit is refused by SQLite.
-var layouts = map[int]layout{}
+// untitled is the last version that did not keep which event gave a title.
+const untitled = 5
 
+// layoutOf is how a version is read. Others than those told apart here are tried with
+// the present layout: most changes leave these columns as they are, and what does
+// not fit is refused by SQLite.
 func layoutOf(version int) layout {
-	if l, ok := layouts[version]; ok {
-		return l
-	}
-	return layout{
+	l := layout{
 		sessions: `SELECT id FROM session ORDER BY id`,
-		session: `SELECT source, agent, sid, path, presence, grown, events, title, title_source, cwd, branch, model, models, repo_url, created, updated, messages,
+		session: `SELECT source, agent, sid, path, presence, grown, events, title, title_source, title_at, cwd, branch, model, models, repo_url, created, updated, messages,
 			relation, parent, parent_event, evidence, inherited, inherited_known, depth, automated, entrypoint, format, warnings, surfaces FROM session WHERE id = ?`,
 		source: `SELECT path, key, root, hint_id, class, size, mtime FROM source WHERE id = ?`,
 		places: `SELECT key FROM place WHERE session = ? ORDER BY key`,
@@ -64,6 +63,10 @@ func layoutOf(version int) layout {
 		block:  `SELECT data FROM block WHERE id = ?`,
 		decode: decodeBlock,
 	}
+	if version > 0 && version <= untitled {
+		l.session = strings.Replace(l.session, "title_at", "0", 1)
+	}
+	return l
 }
 
 // Old is a database that was set aside, open for reading what can be read.
@@ -231,7 +234,7 @@ func (o *Old) one(ctx context.Context, id int64) (KeptSession, transcript.Source
 	var created, updated sql.NullInt64
 	var models, warnings string
 	var surf []byte
-	err := o.db.QueryRowContext(ctx, o.session, id).Scan(&source, &src.Agent, &h.SessionID, &src.Path, &k.Presence, &grown, &k.Events, &h.Title, &h.TitleSource, &cwd, &branch,
+	err := o.db.QueryRowContext(ctx, o.session, id).Scan(&source, &src.Agent, &h.SessionID, &src.Path, &k.Presence, &grown, &k.Events, &h.Title, &h.TitleSource, &h.TitleAt, &cwd, &branch,
 		&model, &models, &repo, &created, &updated, &h.MessageCount, &h.Relation, &parent, &parentEvent, &evidence, &h.InheritedCount, &h.InheritedKnown,
 		&h.DelegationDepth, &h.Automated, &h.Entrypoint, &h.Format, &warnings, &surf)
 	if err != nil {

@@ -20,7 +20,7 @@ import (
 
 // schemaVersion is raised when the tables or the meaning of their contents
 // change; a database of another version is set aside and rebuilt.
-const schemaVersion = 7
+const schemaVersion = 8
 
 // textVersion is raised when the same events become other rows or other kept
 // text: how long rows are, how output is reduced.
@@ -52,7 +52,7 @@ CREATE INDEX source_hint ON source(agent, hint_id);
 CREATE INDEX source_count ON source(agent, state, fails, bad);
 CREATE TABLE session(
   id INTEGER PRIMARY KEY AUTOINCREMENT, agent TEXT NOT NULL, sid TEXT NOT NULL, source INTEGER NOT NULL,
-  title TEXT NOT NULL, title_source TEXT NOT NULL, cwd TEXT, cwd_key TEXT NOT NULL, cwd_fold TEXT NOT NULL, repo_fold TEXT NOT NULL,
+  title TEXT NOT NULL, title_source TEXT NOT NULL, title_at INTEGER NOT NULL DEFAULT 0, cwd TEXT, cwd_key TEXT NOT NULL, cwd_fold TEXT NOT NULL, repo_fold TEXT NOT NULL,
   path TEXT NOT NULL, path_fold TEXT NOT NULL, branch TEXT, model TEXT, models TEXT NOT NULL, repo_url TEXT,
   created INTEGER, updated INTEGER, grown INTEGER NOT NULL, messages INTEGER NOT NULL, events INTEGER NOT NULL,
   relation TEXT NOT NULL, parent TEXT, parent_event TEXT, evidence TEXT, inherited INTEGER NOT NULL, inherited_known INTEGER NOT NULL,

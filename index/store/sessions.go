@@ -242,7 +242,7 @@ func (s *Session) HasSurface(wanted func(transcript.Surface) bool) bool {
 	return slices.ContainsFunc(s.surfaces.runs, func(r run) bool { return wanted(r.s) })
 }
 
-const sessionColumns = `id, agent, sid, path, presence, epoch, grown, events, title, title_source, cwd, branch, model, models, repo_url, created, updated, messages,
+const sessionColumns = `id, agent, sid, path, presence, epoch, grown, events, title, title_source, title_at, cwd, branch, model, models, repo_url, created, updated, messages,
  relation, parent, parent_event, evidence, inherited, inherited_known, depth, automated, entrypoint, format, warnings, surfaces,
  coalesce((SELECT bad FROM source WHERE source.id = session.source), 0)`
 
@@ -253,7 +253,7 @@ func scanSession(rows *sql.Rows) (*Session, error) {
 	var created, updated sql.NullInt64
 	var models, warnings string
 	var surf []byte
-	err := rows.Scan(&s.ID, &s.Agent, &s.SID, &s.Path, &s.Presence, &s.Epoch, &grown, &s.Events, &s.Title, &s.TitleSource, &cwd, &branch, &model, &models, &repo,
+	err := rows.Scan(&s.ID, &s.Agent, &s.SID, &s.Path, &s.Presence, &s.Epoch, &grown, &s.Events, &s.Title, &s.TitleSource, &s.TitleAt, &cwd, &branch, &model, &models, &repo,
 		&created, &updated, &s.MessageCount, &s.Relation, &parent, &parentEvent, &evidence, &s.InheritedCount, &s.InheritedKnown, &s.DelegationDepth,
 		&s.Automated, &s.Entrypoint, &s.Format, &warnings, &surf, &s.Bad)
 	if err != nil {

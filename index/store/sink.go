@@ -415,10 +415,10 @@ func (s *Sink) Header(h *transcript.Header) error {
 	if err := s.settle(w); err != nil {
 		return err
 	}
-	err = s.t.later(`UPDATE session SET title=?, title_source=?, cwd=?, cwd_key=?, cwd_fold=?, repo_fold=?, branch=?, model=?, models=?, repo_url=?,
+	err = s.t.later(`UPDATE session SET title=?, title_source=?, title_at=?, cwd=?, cwd_key=?, cwd_fold=?, repo_fold=?, branch=?, model=?, models=?, repo_url=?,
 		created=?, updated=?, grown=?, messages=?, events=?, relation=?, parent=?, parent_event=?, evidence=?, inherited=?, inherited_known=?, inherited_ids=?, adopted_ids=?,
 		depth=?, automated=?, entrypoint=?, format=?, warnings=?, presence='present', epoch=?, surfaces=?, head_row=?, head_text=? WHERE id=?`,
-		head.Title, string(head.TitleSource), null(head.CWD), contract.PathKey(head.CWD), fold(head.CWD), fold(Project(head.CWD)), null(head.Branch), null(head.Model),
+		head.Title, string(head.TitleSource), head.TitleAt, null(head.CWD), contract.PathKey(head.CWD), fold(head.CWD), fold(Project(head.CWD)), null(head.Branch), null(head.Model),
 		joinLines(head.Models), null(head.RepoURL), instant(head.CreatedAt), instant(updated), s.src.ModTime.UnixMilli(), w.messages, w.events,
 		string(head.Relation), null(head.ParentID), null(head.ParentEvent), null(string(head.LineageEvidence)), head.InheritedCount, head.InheritedKnown, encodeHashes(w.inherited), encodeHashes(w.adopted),
 		head.DelegationDepth, head.Automated, head.Entrypoint, head.Format, joinLines(head.Warnings), w.epoch, w.surfaces.encode(), w.headRow, w.headText, w.id)

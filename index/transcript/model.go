@@ -155,6 +155,7 @@ type Header struct {
 	SessionID            string
 	Title                string // never empty once finished by FinishTitle
 	TitleSource          TitleSource
+	TitleAt              int      // position of the event that gave the title, plus one; 0 if none did
 	CWD                  string   // the first recorded one, "" if unknown; never decoded from a folder name
 	CWDs                 []string // the others, in order of appearance
 	LastCWD              string   // the last recorded one; not kept in the index

@@ -137,7 +137,7 @@ func TestPromptTitle(t *testing.T) {
 	}
 	var weak Header
 	for _, offer := range []struct{ text, want string }{{"/plan", ""}, {"tidy the parser", "tidy the parser"}, {"and test it", "tidy the parser"}} {
-		if weak.OfferTitle(offer.text, TitlePrompt); weak.Title != offer.want {
+		if weak.OfferTitle(offer.text, TitlePrompt, 0); weak.Title != offer.want {
 			t.Errorf("after the prompt %q the title is %q, want %q", offer.text, weak.Title, offer.want)
 		}
 	}

@@ -83,13 +83,25 @@ var strength = map[TitleSource]int{"": 0, TitleFallback: 1, TitleReply: 2, Title
 
 // SetTitle offers a title. A stronger source replaces a weaker one; of equal
 // ones the first prompt or reply stays, while the latest name that a person or
-// the agent gave wins.
+// the agent gave wins. It stands outside the session's log: where it is what an event
+// of that said, that is where it comes from.
 func (h *Header) SetTitle(text string, from TitleSource) {
+	at := 0
+	if h.Title != "" && h.Title == CleanTitle(text) {
+		at = h.TitleAt
+	}
+	h.setTitle(text, from, at)
+}
+
+// SetTitleAt is SetTitle for a title that the event at a position gives.
+func (h *Header) SetTitleAt(text string, from TitleSource, seq int) { h.setTitle(text, from, seq+1) }
+
+func (h *Header) setTitle(text string, from TitleSource, at int) {
 	if !h.WantsTitle(from) {
 		return
 	}
 	if text = CleanTitle(text); text != "" {
-		h.Title, h.TitleSource = text, from
+		h.Title, h.TitleSource, h.TitleAt = text, from, at
 	}
 }
 
@@ -100,11 +112,11 @@ func (h *Header) WantsTitle(from TitleSource) bool {
 	return now > have || now == have && now >= strength[TitleAgent]
 }
 
-// OfferTitle offers the title that a typed prompt or a reply gives, free of
-// envelopes, unless a better one is there already.
-func (h *Header) OfferTitle(text string, from TitleSource) {
+// OfferTitle offers the title that a typed prompt or a reply at a position gives,
+// free of envelopes, unless a better one is there already.
+func (h *Header) OfferTitle(text string, from TitleSource, seq int) {
 	if h.WantsTitle(from) {
-		h.SetTitle(PromptTitle(text), from)
+		h.SetTitleAt(PromptTitle(text), from, seq)
 	}
 }
 

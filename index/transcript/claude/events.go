@@ -219,7 +219,7 @@ func (rd *reading) prompt(s *session, e *transcript.Event, text string, command 
 	} else if s.warmup {
 		s.warmup = false // somebody went on to use it
 	}
-	if !e.Inherited && !s.h.WantsTitle(transcript.TitlePrompt) || e.Inherited && s.titles.Copied != "" {
+	if !e.Inherited && !s.h.WantsTitle(transcript.TitlePrompt) || e.Inherited && s.titles.Copied.Text != "" {
 		return
 	}
 	title := transcript.PromptTitle(text)
@@ -229,14 +229,14 @@ func (rd *reading) prompt(s *session, e *transcript.Event, text string, command 
 	switch {
 	case e.Inherited:
 		if !command {
-			s.titles.Copied = title
+			s.titles.Copied = candidate{title, s.seq}
 		}
 	case command:
-		if s.titles.Command == "" {
-			s.titles.Command = title
+		if s.titles.Command.Text == "" {
+			s.titles.Command = candidate{title, s.seq}
 		}
 	default:
-		s.h.SetTitle(title, transcript.TitlePrompt)
+		s.h.SetTitleAt(title, transcript.TitlePrompt, s.seq)
 	}
 }
 
@@ -339,7 +339,7 @@ func (rd *reading) assistant(s *session, e *transcript.Event, n *node) {
 	switch {
 	case text:
 		if !e.Inherited {
-			s.h.OfferTitle(e.Parts[0].Text, transcript.TitleReply)
+			s.h.OfferTitle(e.Parts[0].Text, transcript.TitleReply, s.seq)
 		}
 	case called && todo:
 		e.Type = transcript.TypeTodoWrite

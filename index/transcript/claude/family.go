@@ -109,7 +109,7 @@ func (c *familyCache) head(path string) head {
 		if idHash(r.uuid) == 0 {
 			if leaf := idHash(r.leaf); leaf != 0 && r.typ == "summary" && len(h.told) < maxPending {
 				if text := transcript.CleanTitle(str(r.title)); text != "" {
-					h.told = append(h.told, pendingSummary{leaf, text})
+					h.told = append(h.told, pendingSummary{Leaf: leaf, candidate: candidate{Text: text}})
 				}
 			}
 			return true

@@ -38,14 +38,22 @@ type session struct {
 
 // titles keeps the candidates apart: a later summary never beats a title.
 type titles struct {
-	Custom, AI, Summary, Told, Name, Command, Copied string `json:",omitempty"`
+	Custom, AI, Summary, Name, Command, Copied candidate `json:",omitzero"`
+	// Told is what another file's summary says.
+	Told string `json:",omitempty"`
 	// Pending are summaries whose message was not met yet.
 	Pending []pendingSummary `json:",omitempty"`
 }
 
+// candidate is what may become the title, and where it stands.
+type candidate struct {
+	Text string
+	Seq  int
+}
+
 type pendingSummary struct {
 	Leaf uint64
-	Text string
+	candidate
 }
 
 const maxPending = 32
@@ -168,13 +176,14 @@ func (s *session) title(r *record) {
 	if text == "" {
 		return
 	}
+	t := candidate{text, s.seq}
 	switch r.typ {
 	case "custom-title":
-		s.titles.Custom = text
+		s.titles.Custom = t
 	case "ai-title":
-		s.titles.AI = text
+		s.titles.AI = t
 	case "agent-name":
-		s.titles.Name = text
+		s.titles.Name = t
 	case "summary":
 		// It mostly describes another file, whose reading takes it (told): believed only
 		// when its message is here.
@@ -183,9 +192,9 @@ func (s *session) title(r *record) {
 			return
 		}
 		if _, here := s.tree.index[leaf]; here {
-			s.titles.Summary = text
+			s.titles.Summary = t
 		} else if len(s.titles.Pending) < maxPending {
-			s.titles.Pending = append(s.titles.Pending, pendingSummary{leaf, text})
+			s.titles.Pending = append(s.titles.Pending, pendingSummary{leaf, t})
 			s.newSummaries = true
 		}
 	}
@@ -211,15 +220,18 @@ func (s *session) header(env transcript.Env) *transcript.Header {
 	h := s.h.Clone()
 	for _, p := range s.titles.Pending {
 		if _, here := s.tree.index[p.Leaf]; here {
-			s.titles.Summary = p.Text
+			s.titles.Summary = p.candidate
 		}
 	}
-	h.SetTitle(s.titles.Command, transcript.TitlePrompt)
-	h.SetTitle(s.titles.Copied, transcript.TitlePrompt)
-	for _, t := range []string{s.titles.Name, s.titles.Told, s.titles.Summary, s.titles.AI} { // the last one wins
-		h.SetTitle(t, transcript.TitleAgent)
+	set := func(t candidate, from transcript.TitleSource) { h.SetTitleAt(t.Text, from, t.Seq) }
+	set(s.titles.Command, transcript.TitlePrompt)
+	set(s.titles.Copied, transcript.TitlePrompt)
+	set(s.titles.Name, transcript.TitleAgent) // the last one wins
+	h.SetTitle(s.titles.Told, transcript.TitleAgent)
+	for _, t := range []candidate{s.titles.Summary, s.titles.AI} {
+		set(t, transcript.TitleAgent)
 	}
-	h.SetTitle(s.titles.Custom, transcript.TitleUser)
+	set(s.titles.Custom, transcript.TitleUser)
 	if h.CreatedAt.IsZero() {
 		h.SawTime(s.inheritedFrom, env.Time())
 		h.SawTime(s.inheritedTo, env.Time())

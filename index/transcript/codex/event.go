@@ -96,7 +96,8 @@ func (s *session) named(ev *transcript.Event, p jsonv.Value) {
 	if ev.Inherited || id != "" && id != s.Header.SessionID {
 		return
 	}
-	s.Named.Name, s.Named.At = transcript.Clip(p.Get("thread_name").Str(), titleBytes), ev.Time
+	seq := ev.Seq // the event is used again
+	s.Named = names{Name: transcript.Clip(p.Get("thread_name").Str(), titleBytes), At: ev.Time, Seq: &seq}
 }
 
 // commandEnd: files of earlier releases tell the end of a command twice. The

@@ -24,6 +24,8 @@ type names struct {
 	// Name is the last thread_name of session_index.jsonl, At its time.
 	Name string    `json:"name,omitempty"`
 	At   time.Time `json:"at,omitzero"`
+	// Seq is where the rollout itself tells the name, nil for the other stores.
+	Seq *int `json:"seq,omitempty"`
 	// Title is threads.title of the state database. Codex fills it with the
 	// first prompt until the thread is named.
 	Title string `json:"title,omitempty"`

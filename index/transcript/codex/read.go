@@ -130,10 +130,13 @@ type state struct {
 	Named   names             `json:"named,omitzero"`
 	Prompt  string            `json:"prompt,omitempty"`
 	Foreign string            `json:"foreign,omitempty"`
-	CopyOf  string            `json:"copyOf,omitempty"`
-	Copied  copied            `json:"copied,omitzero"`
-	Twins   twins             `json:"twins,omitzero"`
-	Calls   []call            `json:"calls,omitempty"`
+	// ForeignSeq is where Foreign stands.
+	ForeignSeq int `json:"foreignSeq,omitempty"`
+
+	CopyOf string `json:"copyOf,omitempty"`
+	Copied copied `json:"copied,omitzero"`
+	Twins  twins  `json:"twins,omitzero"`
+	Calls  []call `json:"calls,omitempty"`
 }
 
 func (s *session) restore(b []byte) bool {

@@ -150,18 +150,18 @@ func (s *session) offerTitle(ev *transcript.Event, text string) {
 	switch {
 	case ev.Role == transcript.RoleAssistant:
 		if !ev.Inherited {
-			h.OfferTitle(text, transcript.TitleReply)
+			h.OfferTitle(text, transcript.TitleReply, ev.Seq)
 		}
 	case ev.Role != transcript.RoleUser:
 	case ev.Inherited:
 		if s.Foreign == "" {
-			s.Foreign = transcript.PromptTitle(text)
+			s.Foreign, s.ForeignSeq = transcript.PromptTitle(text), ev.Seq
 		}
 	default:
 		if s.Prompt == "" {
 			s.Prompt = transcript.Clip(text, promptBytes)
 		}
-		h.OfferTitle(text, transcript.TitlePrompt)
+		h.OfferTitle(text, transcript.TitlePrompt, ev.Seq)
 	}
 }
 
@@ -191,14 +191,18 @@ func (s *session) finish() error {
 // title chooses among the names a thread was given: the rollout's own event,
 // the index, the state database, which is the newest of the three stores.
 func (s *session) title(h *transcript.Header) {
-	h.SetTitle(s.Foreign, transcript.TitlePrompt)
+	h.SetTitleAt(s.Foreign, transcript.TitlePrompt, s.ForeignSeq)
 	n := parseNames(s.src.Hint)
 	given := []names{n, s.Named}
 	if n.At.After(s.Named.At) {
 		slices.Reverse(given)
 	}
 	for _, g := range given {
-		h.SetTitle(g.Name, transcript.TitleAgent)
+		if g.Seq != nil {
+			h.SetTitleAt(g.Name, transcript.TitleAgent, *g.Seq)
+		} else {
+			h.SetTitle(g.Name, transcript.TitleAgent)
+		}
 	}
 	if n.Title == "" {
 		return

@@ -40,7 +40,7 @@ func readHistory(ctx context.Context, env transcript.Env, path, id string, out t
 			return nil
 		},
 		func(_ string, _ int, v jsonv.Value) error {
-			e := chatMessage(&h, names, v)
+			e := chatMessage(&h, names, v, seq)
 			e.SessionID, e.Seq = id, seq
 			e.Time = transcript.ParseTime(v.Get("timestamp"))
 			h.SawTime(e.Time, env.Time())
@@ -72,7 +72,7 @@ func readHistory(ctx context.Context, env transcript.Env, path, id string, out t
 // maxNames bounds the memory of call ids in one document.
 const maxNames = 4096
 
-func chatMessage(h *transcript.Header, names map[string]string, v jsonv.Value) *transcript.Event {
+func chatMessage(h *transcript.Header, names map[string]string, v jsonv.Value, seq int) *transcript.Event {
 	role := v.Get("role").Str()
 	text := textOf(v.Get("content"))
 	e := &transcript.Event{ID: v.Get("id").Str(), RawType: role, Surface: transcript.Current}
@@ -81,12 +81,12 @@ func chatMessage(h *transcript.Header, names map[string]string, v jsonv.Value) *
 		e.Type, e.Role = transcript.TypeUserMessage, transcript.RoleUser
 		if text = transcript.Typed(text); text != "" {
 			e.Message = e.AddText(transcript.Prose, text)
-			h.OfferTitle(text, transcript.TitlePrompt)
+			h.OfferTitle(text, transcript.TitlePrompt, seq)
 		}
 	case "assistant":
 		e.Type, e.Role = transcript.TypeAssistantMessage, transcript.RoleAssistant
 		e.AddText(transcript.Prose, text)
-		h.OfferTitle(text, transcript.TitleReply)
+		h.OfferTitle(text, transcript.TitleReply, seq)
 		v.Get("tool_calls").Elems(func(_ int, c jsonv.Value) bool {
 			name := c.Get("function", "name").Str()
 			toolargs.AddCall(e, name, h.CWD, c.Get("function", "arguments"))

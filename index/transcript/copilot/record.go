@@ -34,9 +34,9 @@ func (fd *fold) record(rec transcript.Record) error {
 		h.SawModel(data.Get("newModel").Str())
 	case "session.title_changed":
 		e.Type = transcript.TypeTitle
-		h.SetTitle(data.Get("title").Str(), transcript.TitleAgent)
+		h.SetTitleAt(data.Get("title").Str(), transcript.TitleAgent, fd.Sessions[i].Next)
 	case "user.message":
-		fd.user(h, data, e)
+		fd.user(i, data, e)
 	case "assistant.message":
 		fd.assistant(i, data, e)
 	case "assistant.reasoning", "assistant.reasoning_delta":
@@ -137,7 +137,7 @@ func injected(source string) bool {
 // is not always closed.
 const skillContext = "<skill-context"
 
-func (fd *fold) user(h *transcript.Header, data jsonv.Value, e *transcript.Event) {
+func (fd *fold) user(i int, data jsonv.Value, e *transcript.Event) {
 	e.Type, e.Role, e.Surface = transcript.TypeUserMessage, transcript.RoleUser, transcript.Current
 	content := textOf(data.Get("content"))
 	if injected(data.Get("source").Str()) || strings.HasPrefix(strings.TrimSpace(content), skillContext) {
@@ -148,7 +148,8 @@ func (fd *fold) user(h *transcript.Header, data jsonv.Value, e *transcript.Event
 	if e.Message = e.AddText(transcript.Prose, text) || content == "" && data.Get("attachments").Len() > 0; !e.Message {
 		return
 	}
-	h.OfferTitle(text, transcript.TitlePrompt)
+	s := fd.Sessions[i]
+	s.H.OfferTitle(text, transcript.TitlePrompt, s.Next)
 	data.Get("attachments").Elems(func(_ int, a jsonv.Value) bool {
 		if a.Get("type").IsStr("file") {
 			e.Files = transcript.AppendPath(e.Files, fd.CWD, a.Get("path").Str())
@@ -173,7 +174,7 @@ func (fd *fold) assistant(i int, data jsonv.Value, e *transcript.Event) {
 	if text != "" && m.Text != transcript.Hash(text) {
 		m.Text = transcript.Hash(text)
 		e.AddText(transcript.Prose, text)
-		h.OfferTitle(text, transcript.TitleReply)
+		h.OfferTitle(text, transcript.TitleReply, fd.Sessions[i].Next)
 	}
 	data.Get("toolRequests").Elems(func(_ int, c jsonv.Value) bool {
 		fd.toolCall(i, c.Get("toolCallId").Str(), c.Get("name").Str(), c.Get("arguments"), e)

@@ -227,16 +227,17 @@ func TestTitles(t *testing.T) {
 		more []string
 		want string
 		from transcript.TitleSource
+		at   int // the event that gave it
 	}{
-		{"prompt beats the fallback", []string{title(1, "mend the tern", fallback)}, "mend the tern net before noon", transcript.TitlePrompt},
-		{"model", []string{title(1, "mend the tern", fallback), title(2, "Net repair", provider)}, "Net repair", transcript.TitleAgent},
-		{"last wins", []string{title(1, "A", provider), title(2, "B", provider)}, "B", transcript.TitleAgent},
-		{"the user's stays", []string{title(1, "Mine", user), title(2, "B", provider)}, "Mine", transcript.TitleUser},
-		{"source as a word", []string{title(1, "Mine", `"user"`)}, "Mine", transcript.TitleUser},
+		{"prompt beats the fallback", []string{title(1, "mend the tern", fallback)}, "mend the tern net before noon", transcript.TitlePrompt, 0},
+		{"model", []string{title(1, "mend the tern", fallback), title(2, "Net repair", provider)}, "Net repair", transcript.TitleAgent, 2},
+		{"last wins", []string{title(1, "A", provider), title(2, "B", provider)}, "B", transcript.TitleAgent, 2},
+		{"the user's stays", []string{title(1, "Mine", user), title(2, "B", provider)}, "Mine", transcript.TitleUser, 1},
+		{"source as a word", []string{title(1, "Mine", `"user"`)}, "Mine", transcript.TitleUser, 1},
 	} {
 		s, _, err := read(t, doc(append([]string{header, userLine(0, "mend the tern net before noon")}, c.more...)...))
-		if err != nil || s.Title != c.want || s.TitleSource != c.from {
-			t.Errorf("%s: %q (%s), %v", c.name, s.Title, s.TitleSource, err)
+		if err != nil || s.Title != c.want || s.TitleSource != c.from || s.TitleAt != c.at+1 {
+			t.Errorf("%s: %q (%s, %d), %v", c.name, s.Title, s.TitleSource, s.TitleAt, err)
 		}
 	}
 }

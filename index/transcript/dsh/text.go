@@ -24,7 +24,7 @@ func (l *log) userMessage(d jsonv.Value, replaces bool, e *transcript.Event) {
 	e.Role = transcript.RoleUser
 	text = transcript.Typed(text)
 	e.AddText(transcript.Prose, text)
-	l.Header.OfferTitle(text, transcript.TitlePrompt)
+	l.Header.OfferTitle(text, transcript.TitlePrompt, l.Seq)
 	e.Message = text != "" || d.Get("content").Len() > 0 && hasImage(d.Get("content"))
 }
 
@@ -44,7 +44,7 @@ func (l *log) assistantMessage(d jsonv.Value, e *transcript.Event) {
 	l.Header.SawModel(m.Get("source", "model").Str())
 	text := blocks(m.Get("content"), 0)
 	e.AddText(transcript.Prose, text)
-	l.Header.OfferTitle(text, transcript.TitleReply)
+	l.Header.OfferTitle(text, transcript.TitleReply, l.Seq)
 	m.Get("content").Elems(func(_ int, b jsonv.Value) bool {
 		if b.Get("type").IsStr("tool-call") {
 			if name := b.Get("name").Str(); name != "" {
@@ -134,7 +134,7 @@ func (l *log) title(d jsonv.Value) {
 	case "fallback":
 		from = transcript.TitleFallback
 	}
-	l.Header.SetTitle(d.Get("title").Str(), from)
+	l.Header.SetTitleAt(d.Get("title").Str(), from, l.Seq)
 }
 
 // maxBlockDepth bounds tool results inside tool results.

@@ -178,7 +178,7 @@ func (c *chat) user(v jsonv.Value, e *transcript.Event) {
 	}
 	all := strings.Join(text, "\n")
 	e.Message = e.AddText(transcript.Prose, all)
-	c.h.OfferTitle(all, transcript.TitlePrompt)
+	c.h.OfferTitle(all, transcript.TitlePrompt, c.nextSeq)
 }
 
 // hasMedia reports whether a content is pictures or other files and nothing else.
@@ -211,7 +211,7 @@ func (c *chat) model(v jsonv.Value, e *transcript.Event) {
 	if len(text) > 0 {
 		all := strings.Join(text, "\n")
 		e.AddText(transcript.Prose, all)
-		c.h.OfferTitle(all, transcript.TitleReply)
+		c.h.OfferTitle(all, transcript.TitleReply, c.nextSeq)
 	}
 	v.Get("toolCalls").Elems(func(_ int, t jsonv.Value) bool { c.tool(t, e); return true })
 	if len(text) == 0 && len(e.Tools) > 0 {

@@ -153,14 +153,14 @@ func (p *partView) finish() {
 		if !e.Message && p.asksCompaction {
 			e.Type, e.Surface = transcript.TypeCompactBoundary, transcript.LogOnly
 		}
-		p.b.h.OfferTitle(text, transcript.TitlePrompt)
+		p.b.h.OfferTitle(text, transcript.TitlePrompt, p.b.seq)
 	case transcript.RoleAssistant:
 		e.Type = transcript.TypeAssistantMessage
 		e.Message = text != "" || p.answered
 		if m.summary {
 			e.Type, e.Role, e.Message = transcript.TypeCompaction, transcript.RoleSystem, false
 		} else {
-			p.b.h.OfferTitle(text, transcript.TitleReply)
+			p.b.h.OfferTitle(text, transcript.TitleReply, p.b.seq)
 		}
 	default:
 		e.Type = transcript.TypeOther

@@ -66,6 +66,9 @@ type state struct {
 	Harness bool   `json:"harness,omitempty"`
 	Name    string `json:"name,omitempty"`
 	Foreign string `json:"foreign,omitempty"` // first prompt among the copied entries
+	// NameSeq and ForeignSeq are where these stand.
+	NameSeq    int `json:"nameSeq,omitempty"`
+	ForeignSeq int `json:"foreignSeq,omitempty"`
 	// Parent is the recorded parent as it stands in the header line; Leading
 	// that all entries so far were copied from it, Found that its file was there.
 	Parent  string `json:"parent,omitempty"`

@@ -241,7 +241,7 @@ func (s *session) register(ev *transcript.Event, fact string, f fields) {
 // named records the name of the session; an empty one takes it back.
 func (s *session) named(ev *transcript.Event, name jsonv.Value) {
 	ev.Type = transcript.TypeTitle
-	s.Name = strings.TrimSpace(transcript.CleanWord(name.Str()))
+	s.Name, s.NameSeq = strings.TrimSpace(transcript.CleanWord(name.Str())), ev.Seq
 }
 
 // deliver passes an event to the sink and counts it in the header.
@@ -275,12 +275,12 @@ func (s *session) offerTitle(ev *transcript.Event, text string) {
 	switch {
 	case ev.Role == transcript.RoleUser && ev.Inherited:
 		if s.Foreign == "" {
-			s.Foreign = transcript.PromptTitle(text)
+			s.Foreign, s.ForeignSeq = transcript.PromptTitle(text), ev.Seq
 		}
 	case ev.Role == transcript.RoleUser:
-		h.OfferTitle(text, transcript.TitlePrompt)
+		h.OfferTitle(text, transcript.TitlePrompt, ev.Seq)
 	case ev.Role == transcript.RoleAssistant && !ev.Inherited:
-		h.OfferTitle(text, transcript.TitleReply)
+		h.OfferTitle(text, transcript.TitleReply, ev.Seq)
 	}
 }
 
@@ -308,8 +308,8 @@ func (s *session) finish() error {
 		// A new session that was started from another one shares nothing with it.
 		h.Relation = transcript.RelationContinuation
 	}
-	h.SetTitle(s.Foreign, transcript.TitlePrompt)
-	h.SetTitle(s.Name, transcript.TitleUser)
+	h.SetTitleAt(s.Foreign, transcript.TitlePrompt, s.ForeignSeq)
+	h.SetTitleAt(s.Name, transcript.TitleUser, s.NameSeq)
 	h.Finish(label)
 	return s.out.Header(&h)
 }

@@ -220,13 +220,17 @@ func Sorted(m map[string]*Session) []string {
 func Render(s *Session) string {
 	var b strings.Builder
 	h := s.Header
+	at := ""
+	if h.TitleAt > 0 {
+		at = fmt.Sprintf(" #%d", h.TitleAt-1)
+	}
 	ts := func(t time.Time) string {
 		if t.IsZero() {
 			return "-"
 		}
 		return t.UTC().Format("2006-01-02T15:04:05.000Z")
 	}
-	fmt.Fprintf(&b, "session %s\n  title %q (%s)\n  cwd %q %q branch %q model %q %q repo %q\n", h.SessionID, h.Title, h.TitleSource, h.CWD, h.CWDs, h.Branch, h.Model, h.Models, h.RepoURL)
+	fmt.Fprintf(&b, "session %s\n  title %q (%s%s)\n  cwd %q %q branch %q model %q %q repo %q\n", h.SessionID, h.Title, h.TitleSource, at, h.CWD, h.CWDs, h.Branch, h.Model, h.Models, h.RepoURL)
 	fmt.Fprintf(&b, "  %s … %s, %d messages, conversation %v\n", ts(h.CreatedAt), ts(h.UpdatedAt), h.MessageCount, h.Conversation)
 	fmt.Fprintf(&b, "  %s parent %q event %q evidence %q inherited %d known %v depth %d\n", h.Relation, h.ParentID, h.ParentEvent, h.LineageEvidence, h.InheritedCount, h.InheritedKnown, h.DelegationDepth)
 	fmt.Fprintf(&b, "  automated %v entrypoint %q format %q archived %v\n", h.Automated, h.Entrypoint, h.Format, h.Archived)

@@ -164,7 +164,7 @@ func (c *chat) prompt(r *node) {
 	}
 	if text = transcript.Typed(text); text != "" {
 		e.Message = e.AddText(transcript.Prose, text)
-		c.hd.OfferTitle(text, transcript.TitlePrompt)
+		c.hd.OfferTitle(text, transcript.TitlePrompt, c.next)
 	}
 	c.links.asked(r)
 	c.emit(e)
@@ -197,7 +197,7 @@ func (c *chat) flush() {
 	e := rq.event
 	e.Type, e.RawType, e.Role = transcript.TypeAssistantMessage, "markdownContent", transcript.RoleAssistant
 	e.AddText(transcript.Prose, strings.Trim(text, "\n"))
-	c.hd.OfferTitle(text, transcript.TitleReply)
+	c.hd.OfferTitle(text, transcript.TitleReply, c.next)
 	c.reply(e)
 }
 
