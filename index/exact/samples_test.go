@@ -370,3 +370,34 @@ func TestTitlesSayWhichEventGaveThem(t *testing.T) {
 		}
 	}
 }
+
+// What a compaction of Codex shows follows lineage.md §3: it is what the model sees
+// in place of all before it, which is shadowed by it. The history that its record
+// repeats is in the record, and no text: neither shown nor found (matching.md rule 12).
+func TestCodexCompaction(t *testing.T) {
+	w := samples(t, contract.TransportLocal)
+	name := contract.SessionName{Agent: "codex", SessionID: "019de003-0000-7000-8000-00000000cccc"}
+	surface := ask[contract.ReadSurfaceResponse](w, "readSurface", of(name))
+	if len(surface.Events) != 2 || surface.Events[0].Seq != 6 || *surface.Events[0].Text != "Datums were listed." || surface.Events[1].Seq != 7 {
+		t.Errorf("surface %+v", surface.Events)
+	}
+	e := ask[contract.ReadEventResponse](w, "readEvent", of(name, `"seq":6`)).Events[0]
+	if e.Type != transcript.TypeCompaction || e.Surface != contract.SurfaceCurrent || *e.Text != "Datums were listed." || !strings.Contains(string(e.Data), "never indexed: bollard") {
+		t.Errorf("event %+v with %s", e, e.Data)
+	}
+	trace := ask[contract.TraceEventResponse](w, "traceEvent", of(name, `"seq":6`))
+	if got := fmt.Sprint(trace.ReplacedEventSeqs, trace.SourceEventSeqs, trace.DerivedProvenance); got != "[1 3 4 5] [1 3 4 5] true" {
+		t.Errorf("trace %s", got)
+	}
+	for _, mode := range []string{"index", "scan"} {
+		search := func(text string) []contract.EventHit {
+			return ask[contract.SearchEventsResponse](w, "searchEvents", of(name, `"query":"`+text+`"`, `"mode":"`+mode+`"`)).Hits
+		}
+		if hits := search("Datums were listed"); len(hits) == 0 || hits[0].Seq != 6 {
+			t.Errorf("%s of the summary: %+v", mode, hits)
+		}
+		if hits := search("bollard"); len(hits) != 0 {
+			t.Errorf("%s of what is repeated: %+v", mode, hits)
+		}
+	}
+}
