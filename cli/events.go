@@ -101,10 +101,11 @@ func (a *app) eventsRequest(cmd *cobra.Command, f *eventFlags) (map[string]any, 
 		if !flags.Changed(bound.flag) {
 			continue
 		}
-		at, ok := moment(*bound.value, a.opts.Now(), bound.flag == "until")
+		m, ok := contract.ParseMoment(*bound.value)
 		if !ok {
-			return nil, usage("", "--%s: %q is no time; allowed: 12h, 7d, 2w, today, 2026-11-01, 2026-11-01T09:00:00Z", bound.flag, cleanLine(*bound.value))
+			return nil, usage("", "--%s: %q is no time; allowed: %s", bound.flag, cleanLine(*bound.value), contract.MomentForms)
 		}
+		at := contract.InstantOf(m.At(a.opts.Now(), bound.flag == "until"))
 		*bound.value = at.String() // the next page is of the same span
 		span[bound.field] = at
 	}

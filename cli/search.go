@@ -108,16 +108,16 @@ func (a *app) searchRequest(cmd *cobra.Command, f *searchFlags, args []string) (
 			continue
 		}
 		clauses++
-		switch {
-		case instantForm.MatchString(bound.value):
-			filters[bound.flag] = bound.value
-		case isDay(bound.value), spanForm.MatchString(bound.value):
+		switch m, ok := contract.ParseMoment(bound.value); {
+		case !ok:
+			return nil, usage("", "--%s: %q is no time; allowed: %s", bound.flag, cleanLine(bound.value), contract.MomentForms)
+		case m.Fixed():
+			filters[bound.flag] = contract.InstantOf(m.At(time.Time{}, false))
+		default:
 			// As an operator it is bound to the clock of the first page, so that
 			// --cursor goes on with the same search. It stands first: a query is
 			// read up to a limit.
 			query = strings.TrimRight(bound.flag+":"+bound.value+" "+query, " ")
-		default:
-			return nil, usage("", "--%s: %q is no time; allowed: 12h, 7d, 2w, today, 2026-11-01, 2026-11-01T09:00:00Z", bound.flag, cleanLine(bound.value))
 		}
 	}
 	if strings.TrimSpace(strings.Join(args, "")) == "" && clauses == 0 {
@@ -144,16 +144,6 @@ func (a *app) searchRequest(cmd *cobra.Command, f *searchFlags, args []string) (
 		request["cursor"] = f.cursor
 	}
 	return request, nil
-}
-
-var (
-	instantForm = regexp.MustCompile(`^\d{4}-\d\d-\d\d[Tt]`)
-	spanForm    = regexp.MustCompile(`^(?:\d{1,5}[hdwmy]|today|yesterday)$`)
-)
-
-func isDay(s string) bool {
-	_, err := time.Parse(time.DateOnly, s)
-	return err == nil
 }
 
 // foreignPath is the spelling of a folder of another system, which must stay as it

@@ -234,11 +234,12 @@ func (p *parser) apply(name, operand string, start, at, end int) {
 		p.is(operand, start, end)
 		return
 	case "since", "until":
-		t, ok := when(operand, p.now, name == "until")
+		m, ok := contract.ParseMoment(operand)
 		if !ok {
 			p.diagnose(start, end, "%s:%s is no time. Use 7d, 12h, 2w, 2026-11-01 or an ISO time.", name, operand)
 			return
 		}
+		t := m.At(p.now, name == "until")
 		if name == "since" {
 			o.since = append(o.since, t)
 		} else {
@@ -311,67 +312,6 @@ func (p *parser) diagnose(start, end int, format string, args ...any) {
 	p.out.diagnostics = append(p.out.diagnostics, contract.Diagnostic{
 		Start: utf16Len(p.query[:start]), End: utf16Len(p.query[:end]), Message: fmt.Sprintf(format, args...),
 	})
-}
-
-// when reads a time: 7d, 12h, 2w, 3m (30 days), 1y before now; a date in the
-// user's zone (its beginning, or its end for until); or an ISO instant.
-func when(s string, now time.Time, until bool) (time.Time, bool) {
-	s = strings.ToLower(s)
-	if t, err := time.ParseInLocation("2006-01-02", s, now.Location()); err == nil {
-		if until {
-			t = t.AddDate(0, 0, 1).Add(-time.Millisecond)
-		}
-		return t, true
-	}
-	for _, layout := range []string{time.RFC3339Nano, "2006-01-02T15:04:05Z07:00", "2006-01-02T15:04Z07:00"} {
-		if t, err := time.Parse(layout, strings.ToUpper(s)); err == nil {
-			return t, true
-		}
-	}
-	for _, layout := range []string{"2006-01-02t15:04:05", "2006-01-02t15:04"} {
-		if t, err := time.ParseInLocation(layout, s, now.Location()); err == nil {
-			return t, true
-		}
-	}
-	switch s {
-	case "today":
-		y, m, d := now.Date()
-		t := time.Date(y, m, d, 0, 0, 0, 0, now.Location())
-		if until {
-			t = t.AddDate(0, 0, 1).Add(-time.Millisecond)
-		}
-		return t, true
-	case "yesterday":
-		y, m, d := now.Date()
-		t := time.Date(y, m, d-1, 0, 0, 0, 0, now.Location())
-		if until {
-			t = t.AddDate(0, 0, 1).Add(-time.Millisecond)
-		}
-		return t, true
-	}
-	if len(s) < 2 || len(s) > 6 {
-		return time.Time{}, false
-	}
-	n := 0
-	for _, c := range s[:len(s)-1] {
-		if c < '0' || c > '9' {
-			return time.Time{}, false
-		}
-		n = 10*n + int(c-'0')
-	}
-	switch s[len(s)-1] {
-	case 'h':
-		return now.Add(-time.Duration(n) * time.Hour), true
-	case 'd':
-		return now.AddDate(0, 0, -n), true
-	case 'w':
-		return now.AddDate(0, 0, -7*n), true
-	case 'm':
-		return now.AddDate(0, -n, 0), true
-	case 'y':
-		return now.AddDate(-n, 0, 0), true
-	}
-	return time.Time{}, false
 }
 
 // nearest returns the known word one edit away from s (a transposition counts
