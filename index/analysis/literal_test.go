@@ -52,6 +52,33 @@ func TestLiteralFoldsEveryCharacter(t *testing.T) {
 	}
 }
 
+// Nothing else is found: what only the languages of some people take for one
+// letter, as Turkish does İ and i, or more than one character, as ß and ss, is
+// not the same under simple folding.
+func TestLiteralFoldsNothingElse(t *testing.T) {
+	folded := map[rune]rune{} // by what a literal makes of it: the least character of its kind
+	for r := rune(1); r <= unicode.MaxRune; r++ {
+		if unicode.IsSpace(r) || !utf8.ValidRune(r) {
+			continue
+		}
+		least := r
+		for f := unicode.SimpleFold(r); f != r; f = unicode.SimpleFold(f) {
+			least = min(least, f)
+		}
+		same := unicode.ToLower(unicode.ToUpper(r)) // candidates only, the literal decides
+		if first, ok := folded[same]; !ok {
+			folded[same] = least
+		} else if first != least && analysis.NewLiteral(string(first)).In(string(r)) {
+			t.Errorf("%U finds %U", first, r)
+		}
+	}
+	for _, r := range "İı" {
+		if l := analysis.NewLiteral(string(r)); l.In("iI") || !l.In("x"+string(r)) {
+			t.Errorf("%U is found in iI, or not in itself", r)
+		}
+	}
+}
+
 func FuzzLiteral(f *testing.F) {
 	f.Add("a b", "xA\t\n b", 3)
 	f.Add("\xe2\x84", "\xe2\x84\xaa", 1)
