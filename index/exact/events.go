@@ -3,6 +3,7 @@ package exact
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -31,6 +32,28 @@ func (l *log) full(seq int, c *content, most int) contract.EventRecord {
 	return r
 }
 
+// withMissing is the header of an answer with these full events: it says so when
+// the record of one is neither there nor too long. A kept copy has none, which its
+// header says already.
+func (l *log) withMissing(events []contract.EventRecord) contract.Header {
+	missing := 0
+	for i := range events {
+		if e := &events[i]; string(e.Data) == string(null) && !e.DataTruncated && !e.Synthetic {
+			missing++
+		}
+	}
+	h := l.header
+	switch {
+	case l.kept || missing == 0:
+		return h
+	case missing == 1:
+		h.Warnings = append(slices.Clone(h.Warnings), "a record of this answer is not valid JSON; its data is null")
+	default:
+		h.Warnings = append(slices.Clone(h.Warnings), fmt.Sprintf("%d records of this answer are not valid JSON; their data is null", missing))
+	}
+	return h
+}
+
 // positions are the whole numbers [from, to).
 func positions(from, to int) []int {
 	out := make([]int, 0, max(0, to-from))
@@ -44,7 +67,7 @@ func positions(from, to int) []int {
 func (e *Engine) ReadSession(ctx context.Context, request contract.ReadSessionRequest) (contract.ReadSessionResponse, error) {
 	var out contract.ReadSessionResponse
 	err := e.with(ctx, request.SessionName, func(l *log) error {
-		out = contract.ReadSessionResponse{Session: l.header}
+		out = contract.ReadSessionResponse{}
 		from, to := l.slice(request.FromSeq, readLimit(request.Limit, contract.MaxReadLimit))
 		got, err := l.fetch(ctx, wish{seqs: positions(from, to), data: true, max: contract.DefaultRecordBytes})
 		if err != nil {
@@ -60,6 +83,7 @@ func (e *Engine) ReadSession(ctx context.Context, request contract.ReadSessionRe
 			out.Events = append(out.Events, event)
 		}
 		out.NextSeq = l.next(at)
+		out.Session = l.withMissing(out.Events)
 		return nil
 	})
 	return out, err
@@ -266,7 +290,7 @@ func (e *Engine) ReadEvent(ctx context.Context, request contract.ReadEventReques
 		}
 		first := max(0, target-min(max(request.Before, 0), contract.MaxWindow))
 		last := min(len(l.events)-1, target+min(max(request.After, 0), contract.MaxWindow))
-		out = contract.ReadEventResponse{Session: l.header, StartSeq: int64(first), EndSeq: int64(last)}
+		out = contract.ReadEventResponse{StartSeq: int64(first), EndSeq: int64(last)}
 		// The target first: whatever its neighbours take, it is whole.
 		own, err := l.fetch(ctx, wish{seqs: []int{target}, data: true, max: most})
 		if err != nil {
@@ -293,6 +317,7 @@ func (e *Engine) ReadEvent(ctx context.Context, request contract.ReadEventReques
 			}
 			out.Events = append(out.Events, l.neighbour(seq, own[seq], most, page))
 		}
+		out.Session = l.withMissing(out.Events)
 		return nil
 	})
 	return out, err

@@ -409,6 +409,42 @@ func TestSizesOfSessions(t *testing.T) {
 }
 
 // A transcript that grew since it was indexed is read as it is.
+// A record that is not valid JSON is read for its text, and who gets null for its
+// data is told why.
+func TestRecordsThatAreNoJSON(t *testing.T) {
+	w := newWorld(t, contract.TransportLocal)
+	line := func(uuid, text string) string {
+		return `{"type":"user","uuid":"` + uuid + `","sessionId":"bad-escape","cwd":"/w","timestamp":"2031-01-02T03:04:05.000Z","message":{"role":"user","content":"` + text + `"}}` + "\n"
+	}
+	w.write(".claude/projects/-w/bad-escape.jsonl", line("u0", "good words")+line("u1", `bad \d escape`)+line("u2", `and \q more`)+line("u3", "good again"))
+	w.reconcile()
+	const one, two = "a record of this answer is not valid JSON; its data is null", "2 records of this answer are not valid JSON; their data is null"
+
+	all := ask[contract.ReadSessionResponse](w, "readSession", `{"sessionId":"bad-escape"}`)
+	if len(all.Events) != 4 || !slices.Equal(all.Session.Warnings, []string{two}) {
+		t.Fatalf("%d events, warnings %q", len(all.Events), all.Session.Warnings)
+	}
+	for i, e := range all.Events {
+		if bad := i == 1 || i == 2; (string(e.Data) == "null") != bad || e.DataTruncated || e.Text == nil || *e.Text == "" {
+			t.Errorf("event %d: data %s, text %v", i, e.Data, e.Text)
+		}
+	}
+	for _, tt := range []struct{ request, want string }{
+		{`{"sessionId":"bad-escape","seq":0}`, ""},
+		{`{"sessionId":"bad-escape","seq":1}`, one},
+		{`{"sessionId":"bad-escape","seq":0,"after":3}`, two},
+	} {
+		r := ask[contract.ReadEventResponse](w, "readEvent", tt.request)
+		if got := strings.Join(r.Session.Warnings, "|"); got != tt.want {
+			t.Errorf("%s: warnings %q, want %q", tt.request, got, tt.want)
+		}
+	}
+	// The session itself has nothing wrong with it.
+	if r := ask[contract.EventPage](w, "listEvents", `{"sessionId":"bad-escape"}`); len(r.Session.Warnings) != 0 {
+		t.Errorf("listEvents: warnings %q", r.Session.Warnings)
+	}
+}
+
 func TestReadsAreOfThePresent(t *testing.T) {
 	w := fake(t)
 	w.put("one", "s", say("one"))
