@@ -61,9 +61,9 @@ type Commands interface {
 	//
 	// By the index events are matched and ranked as searchSessions does it, one
 	// hit for each event; `not:` leaves out the events that hold a word. A scan
-	// reads the transcripts themselves for a literal text or a regular
-	// expression: the newest sessions first, in a session the oldest event
-	// first, as far as the limit. Its cursor is INVALID_CURSOR. With a
+	// reads the transcripts themselves for a substring, as it is written but for
+	// case, or a regular expression: the newest sessions first, in a session the
+	// oldest event first, as far as the limit. Its cursor is INVALID_CURSOR. With a
 	// partialResultToken the hits go out as they are found, all before the
 	// answer, which repeats none. The cursor of one session is bound to that
 	// session's content, that of all to the generation of the index. A limit of

@@ -216,7 +216,7 @@ func TestScanGoesByWhatIsThere(t *testing.T) {
 		slices.Sort(hits)
 		return strings.Join(hits, " ")
 	}
-	if got, want := sorted("THE  plover"), "session-gone:0 session-grows:0"; got != want {
+	if got, want := sorted("THE Plover"), "session-gone:0 session-grows:0"; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
 	if got, want := sorted("heron"), "session-fork:1 session-parent:0"; got != want {

@@ -7,28 +7,35 @@ import (
 )
 
 // Literal is a text to be found character by character, where only case and the amount of white
-// space do not matter. It ranks exact matches of a phrase, which the index knows by its terms alone.
-// It is safe for concurrent use.
+// space do not matter, or case alone. It ranks exact matches of a phrase, which the index knows by
+// its terms alone. It is safe for concurrent use.
 type Literal struct {
 	runes []rune
+	// verbatim: white space is what it is, like any other character.
+	verbatim bool
 	back  []int32 // by length of a partial match: the longest shorter one that it ends with
 	// starts are the bytes by which a character begins that may be the literal's
 	// first one.
 	starts [256]bool
 }
 
-// NewLiteral compiles s. White space around it does not count.
-func NewLiteral(s string) *Literal {
-	l := &Literal{}
-	for i := 0; i < len(s); {
-		r, size := literalRune(s[i:])
+// NewLiteral compiles s, any run of white space in which stands for any other. White space around
+// it does not count.
+func NewLiteral(s string) *Literal { return compile(s, false) }
+
+// NewSubstring compiles s, in which white space matters. That around it does not count.
+func NewSubstring(s string) *Literal { return compile(s, true) }
+
+func compile(s string, verbatim bool) *Literal {
+	l := &Literal{verbatim: verbatim}
+	s = strings.TrimSpace(s)
+	for i, space := 0, false; i < len(s); {
+		r, size := l.rune(s[i:])
 		i += size
-		if r != ' ' || len(l.runes) > 0 && l.runes[len(l.runes)-1] != ' ' {
+		if !l.more(r, space) {
 			l.runes = append(l.runes, r)
 		}
-	}
-	if n := len(l.runes); n > 0 && l.runes[n-1] == ' ' {
-		l.runes = l.runes[:n-1]
+		space = r == ' '
 	}
 	l.begin()
 	l.back = make([]int32, len(l.runes)+1)
@@ -78,13 +85,13 @@ func (l *Literal) startOf(text string) int {
 		for start > 0 && at-start < utf8.UTFMax && !utf8.RuneStart(text[start]) {
 			start--
 		}
-		r, size := literalRune(text[start:])
+		r, size := l.rune(text[start:])
 		if start+size != at { // invalid bytes are characters of their own
 			start = at - 1
-			r, _ = literalRune(text[start:])
+			r, _ = l.rune(text[start:])
 		}
 		at = start
-		if r == ' ' && space {
+		if l.more(r, space) {
 			continue
 		}
 		space = r == ' '
@@ -133,9 +140,9 @@ func (s *LiteralSearch) feed(text string) int {
 			}
 			space = false // the literal does not begin with one
 		}
-		r, size := literalRune(text[i:])
+		r, size := l.rune(text[i:])
 		i += size
-		if r == ' ' && space {
+		if l.more(r, space) {
 			continue
 		}
 		space = r == ' '
@@ -163,7 +170,7 @@ func (l *Literal) begin() {
 	for c := range l.starts {
 		switch {
 		case c < utf8.RuneSelf:
-			r, _ := literalRune(string(rune(c)))
+			r, _ := l.rune(string(rune(c)))
 			l.starts[c] = r == first
 		case first >= utf8.RuneSelf:
 			l.starts[c] = true
@@ -176,6 +183,18 @@ func (l *Literal) begin() {
 // foldedStarts are the first bytes of the characters beyond ASCII that fold to a
 // letter of it: of ſ and the Kelvin sign.
 const foldedStarts = "\xc5\xe2"
+
+// more reports whether a character only lengthens the run of white space before it.
+func (l *Literal) more(r rune, space bool) bool { return space && r == ' ' && !l.verbatim }
+
+// rune decodes the first character of s as it is compared.
+func (l *Literal) rune(s string) (rune, int) {
+	r, size := literalRune(s)
+	if r == ' ' && l.verbatim {
+		return utf8.DecodeRuneInString(s)
+	}
+	return r, size
+}
 
 // literalRune decodes the first character of s and folds it: white space to a space, letters to one
 // case, invalid bytes to values of their own.

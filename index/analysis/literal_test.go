@@ -79,6 +79,29 @@ func TestLiteralFoldsNothingElse(t *testing.T) {
 	}
 }
 
+func TestSubstringTakesWhiteSpaceAsItIs(t *testing.T) {
+	for _, tt := range []struct {
+		substring, text string
+		want            []string
+	}{
+		{"a  B", "a b A  b a\t b a   b", []string{"A  b"}},
+		{"a\nb", "a b a\nB", []string{"a\nB"}},
+		{" a b\t", "xa by", []string{"a b"}},
+		{"a\u00a0b", "a b a\u00a0b", []string{"a\u00a0b"}},
+		{"a  a", "a  a  a  a", []string{"a  a", "a  a"}},
+		{"  ", "   ", nil},
+		{"\u212a\t\t\xff", "k\t\xff k\t\t\xff", []string{"k\t\t\xff"}},
+	} {
+		var got []string
+		for _, s := range analysis.NewSubstring(tt.substring).Find(tt.text, 10) {
+			got = append(got, tt.text[s.Start:s.End])
+		}
+		if strings.Join(got, "|") != strings.Join(tt.want, "|") {
+			t.Errorf("%q in %q: %q, want %q", tt.substring, tt.text, got, tt.want)
+		}
+	}
+}
+
 func FuzzLiteral(f *testing.F) {
 	f.Add("a b", "xA\t\n b", 3)
 	f.Add("\xe2\x84", "\xe2\x84\xaa", 1)
@@ -86,28 +109,34 @@ func FuzzLiteral(f *testing.F) {
 	f.Add("k", "\u212a", 0)
 	f.Add("ſ s", "S \u00a0s", 2)
 	f.Fuzz(func(t *testing.T, literal, text string, cut int) {
-		l := analysis.NewLiteral(literal)
-		spans := l.Find(text, len(text)+1)
-		if l.In(text) != (len(spans) > 0) {
-			t.Fatalf("%q in %q: %v, found %v", literal, text, l.In(text), spans)
-		}
-		end := 0
-		for _, s := range spans {
-			if s.Start < end || s.End <= s.Start || s.End > len(text) || !l.In(text[s.Start:s.End]) {
-				t.Fatalf("%q in %q: span %+v after %d", literal, text, s, end)
-			}
-			end = s.End
-		}
-		// In two pieces it is the same.
-		at := 0
-		for i := range text {
-			if i <= cut {
-				at = i
-			}
-		}
-		search := l.Search()
-		if found := search.Feed(text[:at]) || search.Feed(text[at:]); found != l.In(text) {
-			t.Fatalf("%q in %q cut at %d: %v", literal, text, at, found)
+		for _, l := range []*analysis.Literal{analysis.NewLiteral(literal), analysis.NewSubstring(literal)} {
+			checkLiteral(t, l, literal, text, cut)
 		}
 	})
+}
+
+func checkLiteral(t *testing.T, l *analysis.Literal, literal, text string, cut int) {
+	t.Helper()
+	spans := l.Find(text, len(text)+1)
+	if l.In(text) != (len(spans) > 0) {
+		t.Fatalf("%q in %q: %v, found %v", literal, text, l.In(text), spans)
+	}
+	end := 0
+	for _, s := range spans {
+		if s.Start < end || s.End <= s.Start || s.End > len(text) || !l.In(text[s.Start:s.End]) {
+			t.Fatalf("%q in %q: span %+v after %d", literal, text, s, end)
+		}
+		end = s.End
+	}
+	// In two pieces it is the same.
+	at := 0
+	for i := range text {
+		if i <= cut {
+			at = i
+		}
+	}
+	search := l.Search()
+	if found := search.Feed(text[:at]) || search.Feed(text[at:]); found != l.In(text) {
+		t.Fatalf("%q in %q cut at %d: %v", literal, text, at, found)
+	}
 }

@@ -22,7 +22,7 @@ type wanted struct {
 
 func newWanted(query string, regex bool) (*wanted, error) {
 	if !regex {
-		return &wanted{literal: analysis.NewLiteral(query)}, nil
+		return &wanted{literal: analysis.NewSubstring(query)}, nil
 	}
 	compiled, size, err := contract.CompilePattern(query)
 	if err != nil {

@@ -24,11 +24,14 @@ func TestWantedText(t *testing.T) {
 		in    []string
 		want  bool
 	}{
-		{"Tide  table", false, []string{"the TIDE\n\ttable"}, true},
-		{"tide table", false, []string{"the tide", "table"}, true},
+		{"Tide  table", false, []string{"the TIDE  TABLE"}, true},
+		{"Tide  table", false, []string{"the TIDE\n\ttable"}, false},
+		{" tide\n", false, []string{"tide"}, true},
+		{"tide table", false, []string{"the tide", "table"}, false},
+		{"tide\ntable", false, []string{"the tide", "table"}, true},
 		{"tidetable", false, []string{"the tide", "table"}, false},
 		{"a.c", false, []string{"abc"}, false},
-		{"needle at the end", false, []string{long + "needle at", "the end"}, true},
+		{"needle at\nthe end", false, []string{long + "needle at", "the end"}, true},
 		{"a.c", true, []string{"xABCx"}, true},
 		{"(?-i)abc", true, []string{"ABC"}, false},
 		{`tide\s+table`, true, []string{"the tide", "table"}, true},
