@@ -1,6 +1,7 @@
 package contract
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 )
@@ -41,6 +42,11 @@ const (
 	// With RPCRequestCancelled.
 	CodeAborted = "SESSION_QUERY_ABORTED"
 )
+
+// ErrNotReady is the cause of the INDEX_FAILED of a request for which there is no
+// index to answer from, where searchSessions answers [ReasonNotReady]. It stays in
+// this process.
+var ErrNotReady = errors.New("the index is not ready")
 
 // Error is the failure of a request, as the JSON-RPC error it becomes.
 type Error struct {

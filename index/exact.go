@@ -123,7 +123,7 @@ func readExactly[Q interface{ Host() contract.Host }, R any](ctx context.Context
 		return response, nil
 	case ctx.Err() == nil && errors.Is(context.Cause(within), errWithdrawn):
 		return none, disabledError()
-	case errors.Is(err, errNotReady):
+	case errors.Is(err, contract.ErrNotReady):
 		return none, contract.Failed(contract.CodeIndexFailed, err, "there is no index to answer from yet; see the log for the cause")
 	}
 	return none, s.failure(ctx, err)
@@ -220,7 +220,7 @@ func (s *Service) Resolve(ctx context.Context, name contract.SessionName) (contr
 		return err
 	})
 	switch {
-	case errors.Is(err, errNotReady):
+	case errors.Is(err, contract.ErrNotReady):
 		return header, contract.Failed(contract.CodeIndexFailed, err, "there is no index to answer from yet; see the log for the cause")
 	case err != nil:
 		return header, s.failure(ctx, err)

@@ -38,7 +38,7 @@ func (s *Service) SearchSessions(ctx context.Context, request contract.SearchSes
 	}
 	response, err := s.search(ctx, request)
 	switch {
-	case errors.Is(err, errNotReady):
+	case errors.Is(err, contract.ErrNotReady):
 		return contract.UnavailableResponse(contract.ReasonNotReady), nil
 	case err != nil:
 		return none, s.failure(ctx, err)
@@ -48,9 +48,6 @@ func (s *Service) SearchSessions(ctx context.Context, request contract.SearchSes
 	}
 	return contract.RedactResponse(response, s.exposure(ctx)), nil
 }
-
-// errNotReady says that there is no index to answer from; the cause was logged.
-var errNotReady = errors.New("the index is not ready")
 
 func (s *Service) search(ctx context.Context, request contract.SearchSessionsRequest) (contract.SearchSessionsResponse, error) {
 	var response contract.SearchSessionsResponse
@@ -80,7 +77,7 @@ func (s *Service) view(ctx context.Context, f func(*store.Snapshot) error) error
 		// Not of one that was replaced meanwhile: the new one may be good.
 		s.suspect.fall(use.search.File())
 		s.damaged(err)
-		return errNotReady
+		return contract.ErrNotReady
 	}
 	return err
 }
@@ -98,11 +95,11 @@ func (s *Service) reader(ctx context.Context) (*handle, func(), error) {
 		return use, release, err
 	}
 	if errors.Is(err, errClosed) {
-		return nil, nil, errNotReady
+		return nil, nil, contract.ErrNotReady
 	}
 	if store.IsDamage(err) {
 		s.damaged(err)
-		return nil, nil, errNotReady
+		return nil, nil, contract.ErrNotReady
 	}
 	if !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, store.ErrForeign) {
 		s.log.Warn().Err(err).Msg("the index cannot be opened")
@@ -120,7 +117,7 @@ func (s *Service) reader(ctx context.Context) (*handle, func(), error) {
 	use, release, err = s.handles.acquire(ctx)
 	if err != nil && ctx.Err() == nil {
 		s.log.Warn().Err(err).Msg("there is no index to answer from")
-		return nil, nil, errNotReady
+		return nil, nil, contract.ErrNotReady
 	}
 	return use, release, err
 }

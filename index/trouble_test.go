@@ -2,6 +2,7 @@ package index_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -212,6 +213,11 @@ func TestDataFolderThatCannotBeWritten(t *testing.T) {
 	}
 	if got := w.hits(s, "plover"); got != "unavailable/not-ready" {
 		t.Errorf("without waiting: %q", got)
+	}
+	if _, err := s.ListSessions(context.Background(), contract.ListSessionsRequest{}); !errors.Is(err, contract.ErrNotReady) {
+		t.Errorf("listing: %v", err)
+	} else {
+		failed(t, err, contract.CodeIndexFailed)
 	}
 	if st := w.status(s); st.Phase != contract.PhaseDegraded || len(st.DegradedRoots) == 0 {
 		t.Errorf("status %+v, want the cause", st)

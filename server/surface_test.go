@@ -16,7 +16,7 @@ import (
 // in stretches of two events.
 type surfaceService struct {
 	*fakeService
-	disabled bool
+	disabled, unready bool
 
 	mu     sync.Mutex
 	header contract.Header
@@ -35,8 +35,11 @@ func newSurfaceService() *surfaceService {
 		texts:       []string{"hello", "the 😀 tide overflow", "", "well\nindeed", "bye"},
 	}
 	s.search = func(_ context.Context, q contract.SearchSessionsRequest) (contract.SearchSessionsResponse, error) {
-		if s.disabled {
+		switch {
+		case s.disabled:
 			return contract.UnavailableResponse(contract.ReasonDisabled), nil
+		case s.unready:
+			return contract.UnavailableResponse(contract.ReasonNotReady), nil
 		}
 		if q.Query == "nothing" {
 			return contract.ResultsResponse(contract.SearchResults{}), nil
@@ -53,8 +56,11 @@ func newSurfaceService() *surfaceService {
 func (s *surfaceService) ListSessions(_ context.Context, q contract.ListSessionsRequest) (contract.ListSessionsResponse, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.disabled {
+	switch {
+	case s.disabled:
 		return contract.ListSessionsResponse{}, contract.Failed(contract.CodeSearchDisabled, nil, "disabled")
+	case s.unready:
+		return contract.ListSessionsResponse{}, contract.Failed(contract.CodeIndexFailed, contract.ErrNotReady, "not ready")
 	}
 	s.asked = append(s.asked, q.Filters)
 	return contract.ListSessionsResponse{Sessions: contract.List[contract.Header]{s.header}}, nil
@@ -159,12 +165,14 @@ func TestNoWorkspaceSymbols(t *testing.T) {
 			t.Fatalf("switched off, got %s", got)
 		}
 	}
-	disabled := newSurfaceService()
-	disabled.disabled = true
-	s = surfaced(t, disabled, resolving, "")
-	for id, query := range []string{"tide", ""} {
-		if got := answer(t, s, id+1, request(id+1, "workspace/symbol", `{"query":"`+query+`"}`)); string(got) != "[]" {
-			t.Fatalf("disabled, got %s", got)
+	disabled, unready := newSurfaceService(), newSurfaceService()
+	disabled.disabled, unready.unready = true, true
+	for name, service := range map[string]*surfaceService{"disabled": disabled, "not ready": unready} {
+		s = surfaced(t, service, resolving, "")
+		for id, query := range []string{"tide", ""} {
+			if got := answer(t, s, id+1, request(id+1, "workspace/symbol", `{"query":"`+query+`"}`)); string(got) != "[]" {
+				t.Fatalf("%s, got %s", name, got)
+			}
 		}
 	}
 }

@@ -111,8 +111,8 @@ func (s *server) newest(ctx context.Context) ([]symbol, error) {
 		Limit:   maxSymbols,
 	})
 	var refused *contract.Error
-	if errors.As(err, &refused) && refused.Code == contract.CodeSearchDisabled {
-		return []symbol{}, nil
+	if errors.Is(err, contract.ErrNotReady) || errors.As(err, &refused) && refused.Code == contract.CodeSearchDisabled {
+		return []symbol{}, nil // as found does it
 	}
 	if err != nil {
 		return nil, err

@@ -13,7 +13,7 @@ type Literal struct {
 	runes []rune
 	// verbatim: white space is what it is, like any other character.
 	verbatim bool
-	back  []int32 // by length of a partial match: the longest shorter one that it ends with
+	back     []int32 // by length of a partial match: the longest shorter one that it ends with
 	// starts are the bytes by which a character begins that may be the literal's
 	// first one.
 	starts [256]bool
