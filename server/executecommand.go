@@ -12,7 +12,10 @@ import (
 // bytes it was encoded to.
 func (s *server) executeCommand(ctx context.Context, params json.RawMessage) (json.RawMessage, error) {
 	var fields map[string]json.RawMessage
-	if json.Unmarshal(params, &fields) != nil || fields == nil {
+	if err := json.Unmarshal(params, &fields); err != nil && isObject(params) {
+		return nil, contract.InvalidParams("params", "the object cannot be read: %v", err)
+	}
+	if fields == nil {
 		return nil, contract.InvalidParams("params", "want an object with command and arguments")
 	}
 	var name *string
