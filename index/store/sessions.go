@@ -106,21 +106,15 @@ func (f *Filter) where() (string, []any) {
 		conds = append(conds, `id IN (SELECT session FROM place WHERE `+orNone(any)+`)`)
 	}
 	if f.Models != nil {
-		var any []string
-		for _, m := range f.Models {
-			any = append(any, `instr(models, ?) > 0`)
-			args = append(args, joinLines([]string{m}))
+		lines := make([]string, len(f.Models))
+		for i, m := range f.Models {
+			lines[i] = joinLines([]string{m})
 		}
-		conds = append(conds, `(`+orNone(any)+`)`)
+		add(`EXISTS(SELECT 1 FROM json_each(?) WHERE instr(models, value) > 0)`, jsonList(lines))
 	}
 	if f.Files != nil {
-		var any []string
-		for _, p := range f.Files {
-			p = strings.ReplaceAll(p, `\`, "/")
-			any = append(any, `path = ? OR path LIKE ? ESCAPE '\'`)
-			args = append(args, p, `%/`+escapeLike(strings.TrimPrefix(p, "/")))
-		}
-		conds = append(conds, `id IN (SELECT session FROM file WHERE `+orNone(any)+`)`)
+		cond, a := touched(f.Files)
+		add(cond, a...)
 	}
 	instants := func(column, op string, t *time.Time) {
 		if t != nil {
@@ -148,6 +142,42 @@ func (f *Filter) where() (string, []any) {
 	like(`lower(branch)`, f.BranchLike)
 	like(`lower(models)`, f.ModelLike)
 	return strings.Join(conds, " AND "), args
+}
+
+// What SQLite takes of an expression and of a pattern is bounded; these are the
+// lists and paths that stay far below it.
+const (
+	fewFiles  = 64
+	shortPath = 4096
+)
+
+// touched is the condition that a session's list of files has one of the paths,
+// or one that ends with it by whole segments.
+func touched(files []string) (string, []any) {
+	var whole, ends []string
+	short := true
+	for _, p := range files {
+		p = strings.ReplaceAll(p, `\`, "/")
+		whole, ends = append(whole, p), append(ends, strings.TrimPrefix(p, "/"))
+		short = short && len(p) <= shortPath
+	}
+	if len(files) <= fewFiles && short {
+		var conds []string
+		var args []any
+		for i := range whole {
+			conds = append(conds, `path = ? OR path LIKE ? ESCAPE '\'`)
+			args = append(args, whole[i], `%/`+escapeLike(ends[i]))
+		}
+		return `id IN (SELECT session FROM file WHERE ` + orNone(conds) + `)`, args
+	}
+	// The ends of all paths are looked up in the list, so that a long one costs
+	// no more for each path. Case is folded as LIKE does it.
+	return `id IN (
+		WITH RECURSIVE rest(session, path) AS (
+			SELECT session, substr(path, instr(path, '/') + 1) FROM file WHERE instr(path, '/') > 0
+			UNION ALL SELECT session, substr(path, instr(path, '/') + 1) FROM rest WHERE instr(path, '/') > 0)
+		SELECT session FROM rest WHERE lower(path) IN (SELECT lower(value) FROM json_each(?))
+		UNION ALL SELECT session FROM file WHERE path IN (SELECT value FROM json_each(?)))`, []any{jsonList(ends), jsonList(whole)}
 }
 
 func orNone(conds []string) string {

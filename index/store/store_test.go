@@ -108,6 +108,81 @@ func TestRoundTrip(t *testing.T) {
 	}
 }
 
+// TestLongFilterLists: a list of any length is held against the sessions, as one
+// of a few elements is.
+func TestLongFilterLists(t *testing.T) {
+	session := func(id, model string, files ...string) storetest.Session {
+		s := storetest.Talk(id, "text")
+		s.Header.CWD, s.Header.Branch, s.Header.Models = "/w/"+id, "b-"+id, []string{"other", model}
+		s.Events[0].Files = files
+		return s
+	}
+	path := storetest.Path(t)
+	long := "/w/" + strings.Repeat("deep/", 800) + "end.go"
+	storetest.Build(t, path,
+		session("s1", "opus", "/w/pkg/a.go", `C:\w\B.go`), session("s2", "haiku", "rel/pkg/a.go", "/w/100%_sure.go"),
+		session("s3", "opus-mini", "a.go", "/w/pkg.go/", long))
+	s := snapshot(t, storetest.Open(t, path))
+	found := func(f store.Filter) string {
+		t.Helper()
+		ids, err := s.SessionIDs(ctx, []store.Filter{f})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var out []string
+		for _, id := range []string{"s1", "s2", "s3"} {
+			if ids[named(t, s, id).ID] {
+				out = append(out, id)
+			}
+		}
+		return strings.Join(out, " ")
+	}
+	more := make([]string, 3000)
+	for i := range more {
+		more[i] = fmt.Sprintf("nothing-%d", i)
+	}
+	for _, tt := range []struct{ file, want string }{
+		{"a.go", "s1 s2 s3"},
+		{"/a.go", "s1 s2"},
+		{"A.GO", "s1 s2"}, // by its end without regard to case, whole as it is written
+		{"pkg/a.go", "s1 s2"},
+		{`pkg\a.go`, "s1 s2"},
+		{"/w/pkg/a.go", "s1"},
+		{"kg/a.go", ""},
+		{"b.go", "s1"},
+		{"rel/pkg/a.go", "s2"},
+		{"100%_sure.go", "s2"},
+		{"100%sure.go", ""},
+		{"%", ""},
+		{"pkg.go", ""},
+		{"pkg.go/", "s3"},
+		{"", "s3"},
+		{long[1:], "s3"},
+		{strings.Repeat("x", 100_000), ""},
+	} {
+		if got := found(store.Filter{Files: []string{tt.file}}); got != tt.want {
+			t.Errorf("file %.40q: %q, want %q", tt.file, got, tt.want)
+		}
+		if got := found(store.Filter{Files: append([]string{tt.file}, more...)}); got != tt.want {
+			t.Errorf("file %.40q in a long list: %q, want %q", tt.file, got, tt.want)
+		}
+	}
+	with := func(v string) []string { return append([]string{v}, more...) }
+	for name, f := range map[string]store.Filter{
+		"models": {Models: with("opus")}, "branches": {Branches: with("b-s1")}, "ids": {IDs: with("s1")},
+	} {
+		if got := found(f); got != "s1" {
+			t.Errorf("%s: %q", name, got)
+		}
+	}
+	if got := found(store.Filter{Models: []string{}}); got != "" {
+		t.Errorf("no model: %q", got)
+	}
+	if got := found(store.Filter{Files: []string{}}); got != "" {
+		t.Errorf("no file: %q", got)
+	}
+}
+
 // TestRowsLeadToEvents: every row of the full-text index leads to the event
 // whose text it has, also when sessions are written interleaved and events span
 // several rows and blocks.
