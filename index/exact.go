@@ -126,7 +126,7 @@ func readExactly[Q interface{ Host() contract.Host }, R any](ctx context.Context
 	case errors.Is(err, contract.ErrNotReady):
 		return none, contract.Failed(contract.CodeIndexFailed, err, "there is no index to answer from yet; see the log for the cause")
 	}
-	return none, s.failure(ctx, err)
+	return none, s.unread(ctx, err)
 }
 
 // errWithdrawn ends reads when the user withdraws the consent.
@@ -223,7 +223,7 @@ func (s *Service) Resolve(ctx context.Context, name contract.SessionName) (contr
 	case errors.Is(err, contract.ErrNotReady):
 		return header, contract.Failed(contract.CodeIndexFailed, err, "there is no index to answer from yet; see the log for the cause")
 	case err != nil:
-		return header, s.failure(ctx, err)
+		return header, s.unread(ctx, err)
 	}
 	return header, nil
 }

@@ -1,6 +1,9 @@
 package index
 
-import "time"
+import (
+	"context"
+	"time"
+)
 
 // SetPatience shortens a wait that tests would have to sit through. Not to be
 // called while requests run.
@@ -36,3 +39,6 @@ func Acting(s *Service) bool {
 func SetSeatTimes(s *Service, interval, stale time.Duration) {
 	s.follower.interval, s.follower.seatStale = interval, stale
 }
+
+// Unread is the error of a request that could not read the index for that reason.
+func Unread(s *Service, err error) error { return s.unread(context.Background(), err) }

@@ -41,7 +41,7 @@ func (s *Service) SearchSessions(ctx context.Context, request contract.SearchSes
 	case errors.Is(err, contract.ErrNotReady):
 		return contract.UnavailableResponse(contract.ReasonNotReady), nil
 	case err != nil:
-		return none, s.failure(ctx, err)
+		return none, s.unread(ctx, err)
 	}
 	if response.Results != nil {
 		response.Results.Truncated.Freshness = late
@@ -122,8 +122,17 @@ func (s *Service) reader(ctx context.Context) (*handle, func(), error) {
 	return use, release, err
 }
 
-// failure is the error of a request.
+// failure is the error of a request that writes the index or waits for it to be
+// written, unread that of one that reads it.
 func (s *Service) failure(ctx context.Context, err error) error {
+	return s.failed(ctx, err, "the index cannot be brought up to date")
+}
+
+func (s *Service) unread(ctx context.Context, err error) error {
+	return s.failed(ctx, err, "the index cannot be read")
+}
+
+func (s *Service) failed(ctx context.Context, err error, what string) error {
 	var known *contract.Error
 	switch {
 	case ctx.Err() != nil:
@@ -132,7 +141,7 @@ func (s *Service) failure(ctx context.Context, err error) error {
 		return known
 	}
 	s.log.Error().Err(err).Msg("a request failed")
-	return indexError(err)
+	return indexFailed(err, what)
 }
 
 // codexHome is the CODEX_HOME that a rollout lies in, "" if it lies elsewhere.

@@ -266,7 +266,11 @@ func indexError(err error) *contract.Error {
 	if errors.As(err, &known) {
 		return known
 	}
-	return contract.Failed(contract.CodeIndexFailed, err, "the index cannot be brought up to date: %s", strings.ReplaceAll(err.Error(), "\n", "; "))
+	return indexFailed(err, "the index cannot be brought up to date")
+}
+
+func indexFailed(err error, what string) *contract.Error {
+	return contract.Failed(contract.CodeIndexFailed, err, "%s: %s", what, strings.ReplaceAll(err.Error(), "\n", "; "))
 }
 
 // subscribers are woken when the status may have a new answer.

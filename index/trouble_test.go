@@ -193,6 +193,17 @@ func TestDamagedIndexIsSetAsideAndRebuilt(t *testing.T) {
 	}
 }
 
+// What fails while the index is read is not told as a pass that failed.
+func TestErrorsOfReadingTheIndex(t *testing.T) {
+	w := newWorld(t)
+	s := w.enabled(newFake("fakes"))
+	e := failed(t, index.Unread(s, errors.New("disk I/O error\nat byte 7")), contract.CodeIndexFailed)
+	if want := "the index cannot be read: disk I/O error; at byte 7"; e.Message != want {
+		t.Errorf("%q, want %q", e.Message, want)
+	}
+	failed(t, index.Unread(s, contract.StaleCursorError()), contract.CodeStaleCursor)
+}
+
 func TestDataFolderThatCannotBeWritten(t *testing.T) {
 	w := newWorld(t)
 	w.write("fakes/a.fake", "session-a\nthe plover nests\n")
