@@ -188,8 +188,12 @@ func marks(types, toolNames []string) (e store.Expr, filtered, ok bool) {
 		}
 		filtered = true
 		var any []store.Expr
+		seen := map[string]bool{}
 		for _, v := range values {
-			any = append(any, store.Phrase([]string{mark(v)}, false))
+			if m := mark(v); !seen[m] {
+				seen[m] = true
+				any = append(any, store.Phrase([]string{m}, false))
+			}
 		}
 		all = append(all, store.Any(any...))
 		return len(any) > 0

@@ -71,5 +71,16 @@ func join(list []Expr, op string, all bool) Expr {
 	case 1:
 		return Expr{parts[0][1 : len(parts[0])-1]}
 	}
-	return Expr{strings.Join(parts, op)}
+	return Expr{halved(parts, op)}
+}
+
+// halved joins the parts of a long list in halves: FTS5 copies what stands to the
+// left of each operator, so that one after the other would take minutes for tens
+// of thousands.
+func halved(parts []string, op string) string {
+	if len(parts) <= 32 {
+		return strings.Join(parts, op)
+	}
+	half := len(parts) / 2
+	return "(" + halved(parts[:half], op) + ")" + op + "(" + halved(parts[half:], op) + ")"
 }

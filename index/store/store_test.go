@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -180,6 +181,43 @@ func TestLongFilterLists(t *testing.T) {
 	}
 	if got := found(store.Filter{Files: []string{}}); got != "" {
 		t.Errorf("no file: %q", got)
+	}
+}
+
+// TestLongExpressions: conditions of any number of parts mean what short ones do.
+func TestLongExpressions(t *testing.T) {
+	path := storetest.Path(t)
+	storetest.Build(t, path, storetest.Talk("s1", "gull plover"), storetest.Talk("s2", "heron"))
+	s := snapshot(t, storetest.Open(t, path))
+	found := func(e store.Expr) int {
+		t.Helper()
+		rows, err := s.Rows(ctx, store.Talk, e, 0, 1<<62, 1000)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return len(rows)
+	}
+	word := func(w string) store.Expr { return store.Phrase([]string{w}, false) }
+	for _, n := range []int{1, 31, 32, 33, 64, 1000, 3001} {
+		none, gulls := make([]store.Expr, n), make([]store.Expr, n)
+		for i := range none {
+			none[i], gulls[i] = word(fmt.Sprintf("nothing%d", i)), word("gull")
+		}
+		for name, e := range map[string]struct {
+			expr store.Expr
+			want int
+		}{
+			"any, none of them": {store.Any(none...), 0},
+			"any, the first":    {store.Any(append([]store.Expr{word("plover")}, none...)...), 1},
+			"any, the last":     {store.Any(append(slices.Clone(none), word("plover"), word("heron"))...), 2},
+			"all":               {store.All(gulls...), 1},
+			"all but one":       {store.All(append(slices.Clone(gulls), word("heron"))...), 0},
+			"any and all":       {store.All(append(slices.Clone(gulls), store.Any(append(slices.Clone(none), word("plover"))...))...), 1},
+		} {
+			if got := found(e.expr); got != e.want {
+				t.Errorf("%d, %s: %d rows, want %d", n, name, got, e.want)
+			}
+		}
 	}
 }
 
