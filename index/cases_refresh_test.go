@@ -63,12 +63,19 @@ func TestCasesOfRefreshing(t *testing.T) {
 		w := newWorld(t)
 		pad := strings.Repeat("padding of a long answer ", 1<<10)
 		var log strings.Builder
-		for i := range 250 {
+		for i := range 180 {
 			log.WriteString(user(idA, fmt.Sprint("u", i), fmt.Sprint("the plover", i, " nests ", pad)))
 		}
 		path := w.write(claudeFile(idA), log.String())
 		s := w.enabled()
-		w.finds(s, "plover125", idA+"#125")
+		// On a busy machine a pass over so much takes longer than a search waits for it,
+		// and what changes while it is read is read again.
+		finds := func(pairs ...string) {
+			t.Helper()
+			w.reconcile(s)
+			w.finds(s, pairs...)
+		}
+		finds("plover125", idA+"#125")
 		hour := time.Hour
 		touch := func() {
 			hour += time.Hour
@@ -81,29 +88,29 @@ func TestCasesOfRefreshing(t *testing.T) {
 			}
 		}
 		touch()
-		w.finds(s, "plover125", idA+"#125")
+		finds("plover125", idA+"#125")
 		expect("touched", 1)
 		w.append(claudeFile(idA), user(idA, "more", "the heron waits"))
-		w.finds(s, "heron", idA+"#250")
+		finds("heron", idA+"#180")
 		touch()
-		w.finds(s, "heron", idA+"#250")
+		finds("heron", idA+"#180")
 		expect("grown and touched", 1)
 		text, err := os.ReadFile(path)
 		w.must(err)
 		w.write(claudeFile(idA), strings.Replace(string(text), "the plover125 nests", "the dotter125 nests", 1))
 		touch()
-		w.finds(s, "plover125", "", "dotter125", idA+"#125", "heron", idA+"#250")
+		finds("plover125", "", "dotter125", idA+"#125", "heron", idA+"#180")
 		expect("rewritten", 2)
 		touch()
-		w.finds(s, "dotter125", idA+"#125")
+		finds("dotter125", idA+"#125")
 		expect("touched again", 2)
 		// What is rewritten while it grows is not noticed then, but when it is touched.
 		text, err = os.ReadFile(path)
 		w.must(err)
 		w.write(claudeFile(idA), strings.Replace(string(text), "the dotter125 nests", "the curlew125 nests", 1)+user(idA, "last", "the crane dances"))
-		w.finds(s, "crane", idA+"#251")
+		finds("crane", idA+"#181")
 		touch()
-		w.finds(s, "curlew125", idA+"#125", "dotter125", "", "crane", idA+"#251")
+		finds("curlew125", idA+"#125", "dotter125", "", "crane", idA+"#181")
 	})
 	t.Run("B97 rewind below the old length", func(t *testing.T) {
 		w := newWorld(t)
