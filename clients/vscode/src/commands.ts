@@ -7,7 +7,12 @@ import type { RowAction, Toggle } from './search/buttons';
 import type { SearchPicker } from './search/picker';
 import type { Searches } from './search/searches';
 import { fileQuery, oneQuery } from './search/query';
-import { type SessionActions, reportFailure } from './session/actions';
+import { reportFailure } from './failure';
+import { isHost, type KnownHost, shortName } from './hosts/host';
+import type { Hosts } from './hosts/hosts';
+import { untrusted } from './hosts/messages';
+import { chooseHost } from './hosts/picker';
+import type { SessionActions } from './session/actions';
 import type { Kin, Lineage } from './session/lineage';
 import { asRef, refOfHeader, type SessionRef } from './session/ref';
 import { changeSetting, type GroupBy } from './settings';
@@ -20,6 +25,7 @@ import type { SessionsView, TreeSession } from './view/tree';
 export interface CommandDependencies {
   readonly connection: Connection;
   readonly consent: Consent;
+  readonly hosts: Hosts;
   readonly actions: SessionActions;
   readonly lineage: Lineage;
   readonly searches: Searches;
@@ -31,11 +37,12 @@ export interface CommandDependencies {
 }
 
 export function registerCommands(deps: CommandDependencies): vscode.Disposable {
-  const { connection, actions, lineage, searches, navigator, view, statusBar, log } = deps;
+  const { connection, hosts, actions, lineage, searches, navigator, view, statusBar, log } = deps;
   /** A command about the session of its argument, of the active document or of the view. */
   const withSession = (then: (ref: SessionRef) => Promise<void>) => async (argument: unknown): Promise<void> => {
     const ref = sessionOf(argument, deps);
     if (ref === undefined) void vscode.window.showInformationMessage(vscode.l10n.t('Open or select a session first.'));
+    else if (!hosts.isTrusted(ref.host)) void vscode.window.showInformationMessage(untrusted(ref.host));
     else await then(ref);
   };
   const kin = (which: Kin) => withSession((ref) => lineage.show(ref, which));
@@ -48,6 +55,7 @@ export function registerCommands(deps: CommandDependencies): vscode.Disposable {
 
   const handlers: Record<string, (...args: unknown[]) => unknown> = {
     'sessions.search': (query) => searches.search(typeof query === 'string' ? { query } : {}),
+    'sessions.chooseHost': (host) => chooseHost(hosts, namedHost(host)),
     'sessions.searchSelection': () => searchSelection(searches),
     'sessions.searchError': () => searchError(searches),
     'sessions.searchFile': (resource) => searchFile(searches, resource),
@@ -62,6 +70,7 @@ export function registerCommands(deps: CommandDependencies): vscode.Disposable {
     'sessions.showParent': kin('parent'),
     'sessions.showForks': kin('forks'),
     'sessions.showSubagents': kin('subagents'),
+    'sessions.refreshTranscript': withSession((ref) => navigator.refresh(ref)),
     'sessions.nextMatch': () => navigator.next(),
     'sessions.previousMatch': () => navigator.previous(),
     'sessions.showStatus': () => statusBar.open(),
@@ -71,6 +80,7 @@ export function registerCommands(deps: CommandDependencies): vscode.Disposable {
     'sessions.clearIndex': () => clearIndex(connection),
     'sessions.restart': () => connection.restart(),
     'sessions.showLog': () => log.show(),
+    'sessions.copyText': (text) => vscode.env.clipboard.writeText(String(text)),
     'sessions.view.refresh': () => view.refresh(),
     'sessions.view.more': () => view.more(),
     'sessions.view.groupByNewest': groupBy('newest'),
@@ -88,6 +98,7 @@ export function registerCommands(deps: CommandDependencies): vscode.Disposable {
     'sessions.toggle.scope': toggle('scope'),
     'sessions.toggle.sort': toggle('sort'),
     'sessions.toggle.agents': toggle('agents'),
+    'sessions.toggle.host': toggle('host'),
   };
   return vscode.Disposable.from(
     ...Object.entries(handlers).map(([id, handler]) =>
@@ -119,6 +130,13 @@ function documentRef(uri: vscode.Uri, deps: CommandDependencies): SessionRef | u
   if (address === undefined) return undefined;
   const header = deps.documents.rendering(uri)?.session;
   return header === undefined ? address : { ...refOfHeader(header), host: address.host };
+}
+
+/** A host as the argument of a command; undefined for none. */
+function namedHost(argument: unknown): KnownHost | undefined {
+  if (typeof argument !== 'string') return undefined;
+  if (!isHost(argument)) throw new Error(vscode.l10n.t('{0} is no name of a host: local, ssh:NAME or runtime:ID', argument));
+  return { host: argument, label: shortName(argument), source: 'used' };
 }
 
 function searchSelection(searches: Searches): void {

@@ -5,6 +5,7 @@ import * as os from 'node:os';
 import * as vscode from 'vscode';
 import { Consent } from './consent';
 import { registerCommands } from './commands';
+import { Hosts } from './hosts/hosts';
 import { locateBinary } from './server/binary';
 import { Connection } from './server/connection';
 import { TroubleMessages } from './server/trouble';
@@ -14,6 +15,7 @@ import { Lineage } from './session/lineage';
 import { onSettingChange, setting } from './settings';
 import { StatusBar } from './status/bar';
 import { surroundings } from './surroundings';
+import { HostBadges } from './transcript/badges';
 import { TranscriptDocuments } from './transcript/documents';
 import { FileLinks } from './transcript/linkprovider';
 import { TranscriptNavigator } from './transcript/navigator';
@@ -25,6 +27,7 @@ export interface Api {
   readonly connection: Connection;
   readonly consent: Consent;
   readonly actions: SessionActions;
+  readonly hosts: Hosts;
 }
 
 export function activate(context: vscode.ExtensionContext): Api {
@@ -59,32 +62,35 @@ export function activate(context: vscode.ExtensionContext): Api {
       provideTextDocumentContent: (uri, token) => documents.provideTextDocumentContent(uri, token),
     },
   });
-  const documents: TranscriptDocuments = new TranscriptDocuments(connection);
-  const navigator = new TranscriptNavigator(connection, documents);
+  const hosts = new Hosts(connection, context.workspaceState, context.globalState);
+  const documents: TranscriptDocuments = new TranscriptDocuments(connection, hosts);
+  const navigator = new TranscriptNavigator(connection, documents, hosts);
   const consent = new Consent(connection, context.globalState);
-  const around = () => surroundings(connection);
-  const searches = new Searches(connection, consent, around);
-  const actions = new SessionActions(connection, navigator, searches);
+  const around = () => surroundings(connection, hosts);
+  const searches = new Searches(connection, consent, hosts, around);
+  const actions = new SessionActions(connection, hosts, navigator, searches);
   searches.use(actions);
-  const lineage = new Lineage(connection, actions, around);
-  const view = new SessionsView(connection, around);
-  const statusBar = new StatusBar(connection);
+  const lineage = new Lineage(connection, hosts, actions, around);
+  const view = new SessionsView(connection, hosts, around);
+  const statusBar = new StatusBar(connection, hosts);
 
   context.subscriptions.push(
     log,
     connection,
+    hosts,
     documents,
     navigator,
     searches,
     view,
     statusBar,
     vscode.languages.registerDocumentLinkProvider({ scheme }, new FileLinks(documents)),
+    vscode.window.registerFileDecorationProvider(new HostBadges(hosts)),
     new TroubleMessages(connection, () => log.show()),
     connection.onDidChangeStatus((status) => void consent.askOnce(status)),
     onSettingChange(['server.path', 'server.environment', 'server.commandPrefix'], () => void connection.restart()),
     onSettingChange(['workspaceSymbols', 'server.statusNotifications'], () => void connection.configure()),
-    registerCommands({ connection, consent, actions, lineage, searches, documents, navigator, view, statusBar, log }),
+    registerCommands({ connection, consent, hosts, actions, lineage, searches, documents, navigator, view, statusBar, log }),
   );
   void connection.start();
-  return { connection, consent, actions };
+  return { connection, consent, actions, hosts };
 }

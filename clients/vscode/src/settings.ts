@@ -37,6 +37,12 @@ export function setting<N extends SettingName>(name: N): Values[N] {
   return vscode.workspace.getConfiguration(section).get(name) as Values[N];
 }
 
+/** The value that the user has given a setting, or its default: what a workspace says of it does not count. */
+export function userSetting<N extends SettingName>(name: N): Values[N] {
+  const found = vscode.workspace.getConfiguration(section).inspect<Values[N]>(name);
+  return (found?.globalValue ?? found?.defaultValue) as Values[N];
+}
+
 /** Writes a setting for the user, where the user has set it for the workspace there. */
 export async function changeSetting<N extends SettingName>(name: N, value: Values[N]): Promise<void> {
   const configuration = vscode.workspace.getConfiguration(section);

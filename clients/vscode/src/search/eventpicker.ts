@@ -2,6 +2,10 @@
 
 import * as vscode from 'vscode';
 import type { EventHit } from '../contract';
+import { withToken } from '../cancel';
+import { isLocal } from '../hosts/host';
+import type { Hosts } from '../hosts/hosts';
+import { wrapped } from '../hosts/words';
 import { type Connection, ServerGone } from '../server/connection';
 import type { SessionActions } from '../session/actions';
 import { named, type SessionRef } from '../session/ref';
@@ -12,6 +16,8 @@ import { eventRow, matchedWords, type Surroundings } from './rows';
 
 interface EventItem extends vscode.QuickPickItem {
   readonly event?: EventHit;
+  /** What the row does when it is accepted, if it is no event. */
+  readonly accept?: () => void;
 }
 
 /** So many events are listed; a session seldom has more that match. */
@@ -19,11 +25,14 @@ const most = 200;
 
 export class EventPicker {
   private readonly pick = vscode.window.createQuickPick<EventItem>();
-  private source: vscode.CancellationTokenSource | undefined;
+  private running: AbortController | undefined;
+  /** Ends with the list. */
+  private readonly closed = new AbortController();
   private timer: NodeJS.Timeout | undefined;
 
   constructor(
     private readonly connection: Connection,
+    private readonly hosts: Hosts,
     private readonly actions: SessionActions,
     private readonly surroundings: () => Surroundings,
     private readonly ref: SessionRef,
@@ -32,15 +41,17 @@ export class EventPicker {
   /** Resolves when the list is closed. */
   open(query: string): Promise<void> {
     const { pick } = this;
-    pick.title = vscode.l10n.t('Search in: {0}', oneLine(this.ref.title ?? this.ref.sessionId, 80));
+    const { host } = this.ref;
+    const title = oneLine(this.ref.title ?? this.ref.sessionId, 80);
+    pick.title = isLocal(host) ? vscode.l10n.t('Search in: {0}', title) : vscode.l10n.t('Search in: {0} – on {1}', title, this.hosts.name(host));
     pick.placeholder = vscode.l10n.t('Words of this session');
     (pick as unknown as { sortByLabel: boolean }).sortByLabel = false;
     pick.value = query;
     const closed = new Promise<void>((resolve) => {
       pick.onDidHide(() => {
         clearTimeout(this.timer);
-        this.source?.cancel();
-        this.source?.dispose();
+        this.closed.abort();
+        this.running?.abort();
         pick.dispose();
         resolve();
       });
@@ -50,7 +61,9 @@ export class EventPicker {
       this.timer = setTimeout(() => void this.search(), setting('search.delay'));
     });
     pick.onDidAccept(() => {
-      const event = pick.activeItems[0]?.event;
+      const item = pick.activeItems[0];
+      item?.accept?.();
+      const event = item?.event;
       if (event === undefined) return;
       const query = pick.value;
       pick.hide();
@@ -63,10 +76,9 @@ export class EventPicker {
 
   private async search(): Promise<void> {
     const { pick } = this;
-    this.source?.cancel();
-    this.source?.dispose();
-    const source = new vscode.CancellationTokenSource();
-    this.source = source;
+    this.running?.abort();
+    const running = new AbortController();
+    this.running = running;
     const query = pick.value.trim();
     if (query === '') {
       pick.items = [];
@@ -74,28 +86,47 @@ export class EventPicker {
     }
     pick.busy = true;
     try {
-      const hits = await this.ask(query, source.token);
-      if (source.token.isCancellationRequested) return;
+      const hits = await this.ask(query, running.signal);
+      if (running.signal.aborted) return;
       const at = this.surroundings();
       pick.items =
         hits.length > 0
           ? hits.map((event) => ({ ...eventRow(event, at), alwaysShow: true, event }))
           : [{ label: `$(search-stop) ${vscode.l10n.t('Nothing in this session matches')}`, alwaysShow: true }];
     } catch (error) {
-      if (source.token.isCancellationRequested || error instanceof vscode.CancellationError) return;
+      if (running.signal.aborted || error instanceof vscode.CancellationError) return;
       const text = error instanceof ServerGone ? error.message : error instanceof Error ? error.message : String(error);
-      pick.items = [{ label: `$(error) ${label(text)}`, alwaysShow: true }];
+      pick.items = isLocal(this.ref.host) ? [{ label: `$(error) ${label(text)}`, alwaysShow: true }] : this.hostProblem(text);
     } finally {
-      if (this.source === source) pick.busy = false;
+      if (this.running === running) pick.busy = false;
     }
   }
 
   /** Events by the index where the server has that, else by their literal text. */
-  private async ask(query: string, token: vscode.CancellationToken): Promise<readonly EventHit[]> {
-    if (this.connection.supports('searchEvents')) {
-      return (await this.connection.request('searchEvents', { ...named(this.ref), query, limit: most }, token)).hits;
-    }
-    const answer = await this.connection.request('filterEvents', { ...named(this.ref), text: query, limit: most }, token);
-    return answer.events.map((event) => literalHit(event, query));
+  private async ask(query: string, signal: AbortSignal): Promise<readonly EventHit[]> {
+    const { connection, hosts, ref } = this;
+    // Not by the search itself, which the next key cancels.
+    await hosts.reach(ref.host, this.closed.signal);
+    if (signal.aborted) throw new vscode.CancellationError();
+    return withToken(signal, async (token) => {
+      if (connection.supports('searchEvents')) return (await connection.request('searchEvents', { ...named(ref), query, limit: most }, token)).hits;
+      const answer = await connection.request('filterEvents', { ...named(ref), text: query, limit: most }, token);
+      return answer.events.map((event) => literalHit(event, query));
+    });
+  }
+
+  private hostProblem(text: string): EventItem[] {
+    const lines = wrapped(label(text, 1000), 84);
+    return [
+      ...lines.map((line, i): EventItem => ({ label: `$(${i === 0 ? 'error' : 'blank'}) ${line}`, alwaysShow: true })),
+      {
+        label: `$(refresh) ${vscode.l10n.t('Retry')}`,
+        alwaysShow: true,
+        accept: () => {
+          this.hosts.states.retry(this.ref.host);
+          void this.search();
+        },
+      },
+    ];
   }
 }

@@ -3,7 +3,10 @@
 import * as vscode from 'vscode';
 import { Consent } from '../consent';
 import type { Hit, Status } from '../contract';
-import { label } from '../words';
+import { enableCommand, isLocal } from '../hosts/host';
+import { notEnabled } from '../hosts/messages';
+import { wrapped } from '../hosts/words';
+import { label, project } from '../words';
 import { type ActionButton, rowButtons } from './buttons';
 import type { Problem, SearchState } from './model';
 import { plainWords } from './query';
@@ -35,10 +38,18 @@ export interface Offers {
   allText(): void;
   allAgents(): void;
   retype(query: string): void;
+  /** Asks again a host that gave no answer. */
+  retry(): void;
+  anotherHost(): void;
+  showLog(): void;
+  copy(text: string): void;
 }
 
+/** So many characters of a row are seen at once. */
+const width = 84;
+
 export function itemsOf(state: SearchState, status: Status | undefined, at: Surroundings, offers: Offers): Item[] {
-  if (state.problem !== undefined) return problemItems(state.problem, offers);
+  if (state.problem !== undefined) return isLocal(state.choices.host) ? problemItems(state.problem, offers) : hostProblemItems(state.problem, state.choices.host, at, offers);
   if (state.hits.length > 0) return hitItems(state, at, offers);
   return state.answered === undefined ? [] : emptyItems(state, status, at, offers);
 }
@@ -72,6 +83,44 @@ function problemItems(problem: Problem, offers: Offers): Item[] {
   }
 }
 
+/** What a host that is being asked for the first time looks like. */
+export function waitingItems(host: string, at: Surroundings, offers: Offers): Item[] {
+  const { t } = vscode.l10n;
+  return [
+    note(`$(loading~spin) ${t('Asking {0}…', at.hostName(host))}`, t('The first answer may take up to half a minute. Escape stops it.')),
+    offer(`$(remote) ${t('Choose another host…')}`, '', () => offers.anotherHost()),
+  ];
+}
+
+/** Nothing that is done on this machine mends another one, so other things are offered. */
+function hostProblemItems(problem: Problem, host: string, at: Surroundings, offers: Offers): Item[] {
+  const { t } = vscode.l10n;
+  const name = at.hostName(host);
+  const another = offer(`$(remote) ${t('Choose another host…')}`, '', () => offers.anotherHost());
+  const retry = offer(`$(refresh) ${t('Retry')}`, '', () => offers.retry());
+  const log = offer(`$(output) ${t('Show Log')}`, '', () => offers.showLog());
+  if (problem.kind === 'error') return [...told('error', problem.message), another, retry, log];
+  switch (problem.reason) {
+    case 'disabled': {
+      const command = enableCommand(host);
+      const copy = command === undefined ? [] : [offer(`$(copy) ${t('Copy: {0}', label(command, 100))}`, '', () => offers.copy(command))];
+      return [...told('circle-slash', notEnabled(host, name)), ...copy, retry, another];
+    }
+    case 'not-ready':
+      return [...told('warning', t('The index of {0} cannot be opened. Its own log tells why.', name)), retry, another];
+    case 'no-service':
+      return [...told('warning', t('sessionls on {0} is too old to be searched from here; install a newer one there.', name)), another, retry];
+  }
+}
+
+/** A text that is longer than a row, in full: a list cuts off what does not fit. */
+function told(icon: string, text: string): NoteItem[] {
+  const lines = wrapped(label(text, 1000), width);
+  const rows: NoteItem[] = [];
+  for (let i = 0; i < lines.length; i += 2) rows.push(note(`$(${i === 0 ? icon : 'blank'}) ${lines[i] ?? ''}`, lines[i + 1] === undefined ? '' : `$(blank) ${lines[i + 1] ?? ''}`));
+  return rows;
+}
+
 /** Says what was searched, and offers what may find more. */
 function emptyItems(state: SearchState, status: Status | undefined, at: Surroundings, offers: Offers): Item[] {
   const { t } = vscode.l10n;
@@ -81,7 +130,17 @@ function emptyItems(state: SearchState, status: Status | undefined, at: Surround
   const items = warnings(state);
   items.push(note(`$(search-stop) ${t('No session matches')}`, searched, size));
   if (status?.phase === 'indexing') items.push(note(`$(sync~spin) ${t('Still indexing; more may come')}`));
-  if (choices.scopePaths.length > 0) items.push(offer(`$(globe) ${t('Search everywhere')}`, '', () => offers.everywhere()));
+  if (choices.scopePaths.length > 0) {
+    items.push(offer(`$(globe) ${t('Search everywhere')}`, '', () => offers.everywhere()));
+    const name = project(choices.scopePaths[0] ?? null).replace(/"/g, '');
+    if (!isLocal(choices.host) && name !== '') {
+      const query = `repo:"${name}" ${state.query}`.trim();
+      items.push(offer(`$(repo) ${t('Search projects of this name: {0}', label(name, 60))}`, t('There a project may lie in another folder. Only the same paths were searched: {0}', label(choices.scopePaths.join(', '), 100)), () => {
+        offers.everywhere();
+        offers.retype(query);
+      }));
+    }
+  }
   if (choices.scope === 'conversation') items.push(offer(`$(list-flat) ${t('Search tool output, too')}`, '', () => offers.allText()));
   if (choices.agents.length > 0) items.push(offer(`$(hubot) ${t('Search all agents')}`, '', () => offers.allAgents()));
   const plain = plainWords(state.query);

@@ -1,6 +1,7 @@
 // The search as you type, without an editor: which request goes out when, which
 // answer still counts, what is shown meanwhile.
 
+import { hosted } from '../hosts/host';
 import {
   type Diagnostic,
   type Filters,
@@ -16,6 +17,8 @@ import {
 
 /** What the user may choose beside the text. */
 export interface Choices {
+  /** 'local', or another execution host. */
+  readonly host: string;
   /** Folders of the workspace; empty = everywhere. */
   readonly scopePaths: readonly string[];
   readonly scope: Scope;
@@ -53,9 +56,19 @@ export interface SearchModelOptions {
   readonly delay: number;
   readonly pageSize: number;
   readonly freshness: Freshness;
-  /** 'local', or another execution host. */
-  readonly host: string;
 }
+
+/** No answer. */
+const nothing = {
+  answered: undefined,
+  hits: [],
+  hasMore: false,
+  total: undefined,
+  truncated: undefined,
+  diagnostics: [],
+  durationMs: undefined,
+  problem: undefined,
+} satisfies Partial<SearchState>;
 
 export class SearchModel {
   private current: SearchState;
@@ -73,16 +86,9 @@ export class SearchModel {
   ) {
     this.current = {
       query,
-      answered: undefined,
       choices,
-      hits: [],
-      hasMore: false,
       busy: false,
-      total: undefined,
-      truncated: undefined,
-      diagnostics: [],
-      durationMs: undefined,
-      problem: undefined,
+      ...nothing,
     };
   }
 
@@ -101,7 +107,10 @@ export class SearchModel {
   }
 
   choose(choices: Partial<Choices>): void {
-    this.update({ choices: { ...this.current.choices, ...choices }, busy: true });
+    // What another host has found is no answer of this one, also for the moment.
+    const elsewhere = choices.host !== undefined && choices.host !== this.current.choices.host;
+    if (elsewhere) this.cursor = undefined;
+    this.update({ ...(elsewhere ? nothing : {}), choices: { ...this.current.choices, ...choices }, busy: true });
     void this.first();
   }
 
@@ -143,7 +152,7 @@ export class SearchModel {
     if (answer === undefined) return;
     if (answer.kind === 'results') this.take(answer, answer.hits);
     else if (answer.kind === 'unavailable') this.refuse(answer.reason);
-    else this.fail('the server refused a first page');
+    else this.fail(new Error('the server refused a first page'));
   }
 
   /** Cancels what is under way; its answer no longer counts. */
@@ -161,7 +170,7 @@ export class SearchModel {
       const answer = await this.options.ask(request, signal);
       return signal.aborted ? undefined : answer;
     } catch (error) {
-      if (!signal.aborted && !this.options.isPassing(error)) this.fail(error instanceof Error ? error.message : String(error));
+      if (!signal.aborted && !this.options.isPassing(error)) this.fail(error);
       return undefined;
     }
   }
@@ -181,7 +190,7 @@ export class SearchModel {
       limit: this.options.pageSize,
       filters,
       ...(cursor === undefined ? {} : { cursor }),
-      ...(this.options.host === 'local' ? {} : { executionHost: this.options.host }),
+      ...hosted(choices.host),
     };
   }
 
@@ -204,23 +213,13 @@ export class SearchModel {
     this.end({ kind: 'unavailable', reason });
   }
 
-  private fail(message: string): void {
-    this.end({ kind: 'error', message });
+  private fail(error: unknown): void {
+    this.end({ kind: 'error', message: error instanceof Error ? error.message : String(error) });
   }
 
   private end(problem: Problem): void {
     this.cursor = undefined;
-    this.update({
-      answered: this.asked,
-      hits: [],
-      hasMore: false,
-      busy: false,
-      total: undefined,
-      truncated: undefined,
-      diagnostics: [],
-      durationMs: undefined,
-      problem,
-    });
+    this.update({ ...nothing, answered: this.asked, busy: false, problem });
   }
 
   private update(change: Partial<SearchState>): void {

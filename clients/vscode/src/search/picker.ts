@@ -3,14 +3,19 @@
 import { isDeepStrictEqual } from 'node:util';
 import * as vscode from 'vscode';
 import type { Consent } from '../consent';
-import { type Hit, sessionKey } from '../contract';
+import { type Hit, type SearchSessionsRequest, type SearchSessionsResponse, sessionKey } from '../contract';
+import { withToken } from '../cancel';
+import { isLocal } from '../hosts/host';
+import type { Hosts } from '../hosts/hosts';
+import { HostPicker } from '../hosts/picker';
 import { type Connection, ServerGone } from '../server/connection';
 import type { SessionActions } from '../session/actions';
 import { type Place, refOfHit } from '../session/ref';
 import { setting } from '../settings';
 import { type ActionButton, type RowAction, type Toggle, type ToggleButton, toggleButtons } from './buttons';
-import { type Item, itemsOf, type Offers } from './items';
+import { type Item, itemsOf, type Offers, waitingItems } from './items';
 import { type Choices, SearchModel, type SearchState } from './model';
+import { oneLine } from '../words';
 import { matchedWords, type Surroundings, titleWords } from './rows';
 
 export interface PickerOptions {
@@ -21,6 +26,7 @@ export interface PickerOptions {
 export interface PickerDependencies {
   readonly connection: Connection;
   readonly consent: Consent;
+  readonly hosts: Hosts;
   readonly actions: SessionActions;
   readonly surroundings: () => Surroundings;
 }
@@ -49,25 +55,32 @@ export class SearchPicker implements vscode.Disposable {
   /** Another list lies above this one for a moment. */
   private suspended = false;
   private generation: number | undefined;
+  /** Ends with the list, or when another host is chosen. */
+  private reaching = new AbortController();
+  /** The signal under which the host is followed until it has settled. */
+  private settling: AbortSignal | undefined;
+  /** The host that the rows say is being asked. */
+  private waitsFor: string | undefined;
   private refresh: NodeJS.Timeout | undefined;
 
   constructor(
     private readonly deps: PickerDependencies,
     options: PickerOptions = {},
   ) {
-    const { connection } = deps;
+    const { connection, hosts } = deps;
+    const { host } = hosts;
     this.model = new SearchModel(
       {
-        ask: (request, signal) => withToken(signal, (token) => connection.request('searchSessions', request, token)),
+        ask: (request, signal) => this.ask(request, signal),
         changed: (state) => this.show(state),
         isPassing: (error) => error instanceof ServerGone && connection.state !== 'failed',
         delay: setting('search.delay'),
         pageSize: setting('search.pageSize'),
         freshness: setting('search.freshness'),
-        host: setting('host'),
       },
       {
-        scopePaths: setting('search.where') === 'workspace' ? workspacePaths() : [],
+        host,
+        scopePaths: this.firstPaths(host),
         scope: setting('search.scope'),
         sort: setting('search.sort'),
         agents: [],
@@ -97,7 +110,14 @@ export class SearchPicker implements vscode.Disposable {
       connection.onDidChangeState((state) => {
         if (state === 'running' || state === 'failed') void this.model.again();
       }),
-      connection.onDidChangeStatus((status) => this.indexMoved(status.generation)),
+      connection.onDidChangeStatus((status) => {
+        if (isLocal(this.model.state.choices.host)) this.indexMoved(status.generation);
+      }),
+      hosts.onDidChoose((chosen) => this.moveTo(chosen)),
+      hosts.onDidChangeState((changed) => {
+        const status = hosts.states.status(changed);
+        if (changed === this.model.state.choices.host && status !== undefined) this.indexMoved(status.generation);
+      }),
     ];
   }
 
@@ -111,6 +131,7 @@ export class SearchPicker implements vscode.Disposable {
   dispose(): void {
     void vscode.commands.executeCommand('setContext', openKey, false);
     clearTimeout(this.refresh);
+    this.reaching.abort();
     this.model.dispose();
     for (const s of this.subscriptions.splice(0)) s.dispose();
     this.closed.fire();
@@ -119,11 +140,12 @@ export class SearchPicker implements vscode.Disposable {
 
   /** Does something with the row that has the focus. */
   async actOnActive(action: RowAction): Promise<void> {
-    const item = this.pick.activeItems[0];
+    const item = this.suspended ? undefined : this.pick.activeItems[0];
     if (item?.shows === 'hit') await this.act(action, item.hit);
   }
 
   async toggle(toggle: Toggle): Promise<void> {
+    if (this.suspended) return;
     const { choices } = this.model.state;
     switch (toggle) {
       case 'where':
@@ -138,7 +160,51 @@ export class SearchPicker implements vscode.Disposable {
       case 'agents':
         await this.chooseAgents();
         break;
+      case 'host':
+        await this.chooseHost();
+        break;
     }
+  }
+
+  /** Asks for a page. Another host is reached first, by a request that lives as long as the list: the searches themselves are cancelled with every key. */
+  private async ask(request: SearchSessionsRequest, signal: AbortSignal): Promise<SearchSessionsResponse> {
+    const { connection, hosts } = this.deps;
+    const { executionHost: host } = request;
+    if (host !== undefined) {
+      const { signal: open } = this.reaching;
+      await hosts.reach(host, open);
+      if (this.settling !== open) void hosts.settle(host, open);
+      this.settling = open;
+    }
+    if (signal.aborted) throw new vscode.CancellationError();
+    try {
+      return await withToken(signal, (token) => connection.request('searchSessions', request, token));
+    } catch (error) {
+      if (host !== undefined && !(error instanceof vscode.CancellationError)) hosts.states.retry(host);
+      throw error;
+    }
+  }
+
+  /** Where a search begins to look. On another host the paths of this machine mean little, so everywhere. */
+  private firstPaths(host: string): string[] {
+    return isLocal(host) && setting('search.where') === 'workspace' ? workspacePaths() : [];
+  }
+
+  private async chooseHost(): Promise<void> {
+    const { hosts } = this.deps;
+    const chosen = await this.aside(() => HostPicker.show(hosts));
+    if (chosen === undefined) return;
+    const same = chosen.host === this.model.state.choices.host;
+    await hosts.choose(chosen);
+    if (same) this.offers.retry();
+  }
+
+  /** Another host was chosen, here or elsewhere. Its agents may be others. */
+  private moveTo(host: string): void {
+    this.reaching.abort();
+    this.reaching = new AbortController();
+    this.generation = undefined; // that was of another index
+    this.model.choose({ host, scopePaths: this.firstPaths(host), agents: [] });
   }
 
   /** Brings the list up to the state of the search. Only what has changed is set: each setting is a message to the window. */
@@ -148,12 +214,22 @@ export class SearchPicker implements vscode.Disposable {
     pick.busy = state.busy;
     const title = titleWords(state, at);
     if (pick.title !== title) pick.title = title;
+    const { host } = state.choices;
     const hasWorkspace = workspacePaths().length > 0;
     const toggles = JSON.stringify([state.choices, hasWorkspace]);
     if (this.shownToggles !== toggles) {
       this.shownToggles = toggles;
-      pick.buttons = toggleButtons(state.choices, hasWorkspace);
+      pick.buttons = toggleButtons(state.choices, hasWorkspace, (h) => at.hostName(h));
     }
+    // A host that was not reached yet may take long; the list says so instead of being empty.
+    const waiting = state.busy && state.answered === undefined && !isLocal(host) && !this.deps.hosts.states.isReached(host);
+    if (waiting) {
+      if (this.waitsFor !== host) pick.items = waitingItems(host, at, this.offers);
+      this.waitsFor = host;
+      this.shown = undefined;
+      return;
+    }
+    this.waitsFor = undefined;
     // While an answer is on its way the old rows stay.
     if (state.busy && (this.shown === undefined || state.hits === this.shown.hits)) return;
     const { shown } = this;
@@ -161,7 +237,7 @@ export class SearchPicker implements vscode.Disposable {
     // The same answer again changes nothing, above all not the row that the arrows have reached meanwhile.
     if (shown !== undefined && state.hits.length > 0 && answerKeys.every((key) => isDeepStrictEqual(shown[key], state[key]))) return;
     const active = pick.activeItems[0];
-    const items = itemsOf(state, this.deps.connection.status, at, this.offers);
+    const items = itemsOf(state, this.deps.hosts.status(host), at, this.offers);
     pick.items = items;
     // Said each time: what was active before is remembered by its place in the list, also when the list is another one by now.
     const chosen = this.begin(items, shown?.answered === state.answered ? active : undefined);
@@ -199,6 +275,16 @@ export class SearchPicker implements vscode.Disposable {
       this.pick.value = query;
       this.model.type(query);
     },
+    retry: () => {
+      this.deps.hosts.states.retry(this.model.state.choices.host);
+      this.model.choose({});
+    },
+    anotherHost: () => void this.chooseHost(),
+    showLog: () => {
+      this.pick.hide();
+      void vscode.commands.executeCommand('sessions.showLog');
+    },
+    copy: (text) => void vscode.env.clipboard.writeText(text).then(() => vscode.window.setStatusBarMessage(`$(check) ${vscode.l10n.t('Copied: {0}', oneLine(text, 100))}`, 4000)),
   };
 
   /** The query that the rows answer; a newer one may be on its way. */
@@ -264,37 +350,34 @@ export class SearchPicker implements vscode.Disposable {
     }, refreshInterval);
   }
 
-  private async chooseAgents(): Promise<void> {
-    const agents = this.deps.connection.status?.agents ?? [];
-    const { choices } = this.model.state;
+  /** Shows another list above this one, which then comes back. */
+  private async aside<T>(show: () => Thenable<T>): Promise<T> {
     this.suspended = true;
-    const picked = await vscode.window.showQuickPick(
-      agents.map((a) => ({
-        label: a.label,
-        description: vscode.l10n.t('{0} sessions', a.sessions),
-        agent: a.agent,
-        picked: choices.agents.length === 0 || choices.agents.includes(a.agent),
-      })),
-      { canPickMany: true, title: vscode.l10n.t('Sessions of which agents?') },
+    try {
+      return await show();
+    } finally {
+      this.suspended = false;
+      this.pick.show();
+    }
+  }
+
+  private async chooseAgents(): Promise<void> {
+    const { choices } = this.model.state;
+    const agents = this.deps.hosts.status(choices.host)?.agents ?? [];
+    const picked = await this.aside(() =>
+      vscode.window.showQuickPick(
+        agents.map((a) => ({
+          label: a.label,
+          description: vscode.l10n.t('{0} sessions', a.sessions),
+          agent: a.agent,
+          picked: choices.agents.length === 0 || choices.agents.includes(a.agent),
+        })),
+        { canPickMany: true, title: vscode.l10n.t('Sessions of which agents?') },
+      ),
     );
-    this.suspended = false;
-    this.pick.show();
     if (picked === undefined) return;
     const all = picked.length === 0 || picked.length === agents.length;
     this.model.choose({ agents: all ? [] : picked.map((p) => p.agent) });
-  }
-}
-
-/** Runs with a cancellation token that follows a signal. */
-async function withToken<T>(signal: AbortSignal, run: (token: vscode.CancellationToken) => Promise<T>): Promise<T> {
-  const source = new vscode.CancellationTokenSource();
-  const abort = (): void => source.cancel();
-  signal.addEventListener('abort', abort, { once: true });
-  try {
-    return await run(source.token);
-  } finally {
-    signal.removeEventListener('abort', abort);
-    source.dispose();
   }
 }
 

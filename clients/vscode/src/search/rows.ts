@@ -2,7 +2,8 @@
 
 import type { Evidence, EventHit, Hit, Role, SessionFacts } from '../contract';
 import { age, label, oneLine, project, type Translate } from '../words';
-import type { SearchState } from './model';
+import { isLocal, localHost } from '../hosts/host';
+import type { Choices, SearchState } from './model';
 
 export interface Surroundings {
   readonly t: Translate;
@@ -10,6 +11,8 @@ export interface Surroundings {
   readonly locale: string;
   /** An agent's name for people. */
   agentLabel(agent: string): string;
+  /** A host's name for people. */
+  hostName(host: string): string;
 }
 
 /** The texts of a row. Icons are written $(name); what comes from a transcript cannot make one. */
@@ -57,6 +60,12 @@ function joined(...parts: readonly string[]): string {
   return parts.filter((part) => part !== '').join(' · ');
 }
 
+/** The host of a session, if that is another one. */
+export function hostOf(s: SessionFacts, at: Surroundings): string {
+  const host = s.executionHostId ?? localHost;
+  return isLocal(host) ? '' : `$(remote) ${at.hostName(host)}`;
+}
+
 export function hitRow(hit: Hit, at: Surroundings): RowText {
   const { t } = at;
   const remarks: string[] = [];
@@ -68,7 +77,7 @@ export function hitRow(hit: Hit, at: Surroundings): RowText {
   if (hit.duplicateCount !== undefined && hit.duplicateCount > 0) remarks.push(t('also in {0} copies', hit.duplicateCount));
   return {
     label: `$(${sessionIcon(hit)}) ${label(hit.title, 120)}`,
-    description: [sessionDescription(hit, at), ...remarks].join(' · '),
+    description: joined(hostOf(hit, at), sessionDescription(hit, at), ...remarks),
     detail: detailLine(hit, at),
   };
 }
@@ -130,6 +139,7 @@ export function choicesInWords(state: SearchState, at: Surroundings): string {
   const { t } = at;
   const { choices } = state;
   return [
+    ...(isLocal(choices.host) ? [] : [at.hostName(choices.host)]),
     choices.scopePaths.length > 0 ? t('this workspace') : t('everywhere'),
     choices.scope === 'conversation' ? t('conversation only') : t('conversation and tool output'),
     choices.agents.length > 0 ? choices.agents.map((a) => at.agentLabel(a)).join(', ') : t('all agents'),
@@ -140,12 +150,17 @@ export function choicesInWords(state: SearchState, at: Surroundings): string {
 export function titleWords(state: SearchState, at: Surroundings): string {
   const { t } = at;
   const { choices } = state;
-  const parts = [choices.scopePaths.length > 0 ? t('Sessions of this workspace') : t('Agent Sessions')];
+  const parts = [isLocal(choices.host) ? (choices.scopePaths.length > 0 ? t('Sessions of this workspace') : t('Agent Sessions')) : elsewhere(choices, at)];
   if (choices.scope === 'conversation') parts.push(t('conversation only'));
   if (choices.sort === 'newest') parts.push(t('newest first'));
   if (choices.agents.length > 0) parts.push(choices.agents.map((a) => at.agentLabel(a)).join(', '));
   const count = summary(state, t);
   return parts.join(' · ') + (count === '' ? '' : ` — ${count}`);
+}
+
+function elsewhere(choices: Choices, at: Surroundings): string {
+  const host = at.hostName(choices.host);
+  return choices.scopePaths.length > 0 ? at.t('Sessions in the paths of this workspace on {0}', host) : at.t('Sessions on {0}', host);
 }
 
 /** What the service said about parts of the query. */

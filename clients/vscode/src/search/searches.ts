@@ -2,6 +2,7 @@
 
 import * as vscode from 'vscode';
 import type { Consent } from '../consent';
+import type { Hosts } from '../hosts/hosts';
 import type { Connection } from '../server/connection';
 import type { SessionActions, SessionSearcher } from '../session/actions';
 import type { SessionRef } from '../session/ref';
@@ -16,6 +17,7 @@ export class Searches implements SessionSearcher, vscode.Disposable {
   constructor(
     private readonly connection: Connection,
     private readonly consent: Consent,
+    private readonly hosts: Hosts,
     private readonly surroundings: () => Surroundings,
   ) {}
 
@@ -30,10 +32,10 @@ export class Searches implements SessionSearcher, vscode.Disposable {
   }
 
   search(options: PickerOptions = {}): void {
-    const { connection, consent, surroundings, actions } = this;
+    const { connection, consent, hosts, surroundings, actions } = this;
     if (actions === undefined) return;
     this.open?.dispose();
-    const picker = new SearchPicker({ connection, consent, actions, surroundings }, options);
+    const picker = new SearchPicker({ connection, consent, hosts, actions, surroundings }, options);
     picker.onDidClose(() => {
       if (this.open === picker) this.open = undefined;
     });
@@ -44,7 +46,7 @@ export class Searches implements SessionSearcher, vscode.Disposable {
   async searchIn(ref: SessionRef, query: string): Promise<void> {
     const { actions } = this;
     if (actions === undefined) return;
-    await new EventPicker(this.connection, actions, this.surroundings, ref).open(query);
+    await new EventPicker(this.connection, this.hosts, actions, this.surroundings, ref).open(query);
   }
 
   dispose(): void {

@@ -2,6 +2,7 @@
 // Each run has a LanguageClient of its own, so that a restart takes the settings
 // and the binary as they are by then.
 
+import { execFile } from 'node:child_process';
 import * as vscode from 'vscode';
 import {
   CloseAction,
@@ -172,6 +173,19 @@ export class Connection implements vscode.Disposable {
     }
   }
 
+  /** Runs a short command of the server's program and gives what it prints. Rejects with what it says is wrong. */
+  async output(...args: string[]): Promise<string> {
+    const located = await this.options.locate();
+    if (!located.found) throw new ServerGone();
+    return new Promise((resolve, reject) => {
+      const options = { env: this.environment(), timeout: 10_000, maxBuffer: 4_000_000, windowsHide: true };
+      execFile(located.file, args, options, (error, stdout, stderr) => {
+        if (error === null) resolve(stdout);
+        else reject(new Error(stderr.trim() === '' ? error.message : stderr.trim()));
+      });
+    });
+  }
+
   dispose(): void {
     this.disposed = true;
     void this.stop().finally(() => {
@@ -223,7 +237,7 @@ export class Connection implements vscode.Disposable {
     const client = new LanguageClient(
       'sessions',
       'sessionls',
-      { command: file, args: ['serve'], options: { env: { ...process.env, ...this.options.environment() } } },
+      { command: file, args: ['serve'], options: { env: this.environment() } },
       clientOptions,
     );
     client.onNotification(statusNotification, (status: Status) => {
@@ -233,6 +247,10 @@ export class Connection implements vscode.Disposable {
     });
     const run: Run = { client, ending: false, ended: false };
     return run;
+  }
+
+  private environment(): NodeJS.ProcessEnv {
+    return { ...process.env, ...this.options.environment() };
   }
 
   /** A run is over without being asked: try again, later each time, and at last give up. */

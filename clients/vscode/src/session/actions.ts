@@ -1,7 +1,11 @@
 // What can be done with a session, from wherever it is shown.
 
 import * as vscode from 'vscode';
-import { errorCode, type ResumePlan } from '../contract';
+import type { ResumePlan } from '../contract';
+import { reportFailure } from '../failure';
+import { isLocal } from '../hosts/host';
+import type { Hosts } from '../hosts/hosts';
+import { reportHostFailure, withPatience } from '../hosts/messages';
 import type { Connection } from '../server/connection';
 import { setting } from '../settings';
 import { oneLine } from '../words';
@@ -20,6 +24,7 @@ export interface SessionSearcher {
 export class SessionActions {
   constructor(
     private readonly connection: Connection,
+    private readonly hosts: Hosts,
     private readonly transcripts: TranscriptOpener,
     private readonly searcher: SessionSearcher,
   ) {}
@@ -32,12 +37,15 @@ export class SessionActions {
     await this.searcher.searchIn(ref, query);
   }
 
-  /** Goes on with a session in a terminal, in the folder it was in. */
+  /**
+   * Goes on with a session in a terminal, in the folder it was in. The command for a session of
+   * another host leads there by itself, from any folder.
+   */
   async resume(ref: SessionRef): Promise<void> {
-    const plan = await this.plan(ref);
+    const plan = await this.plan(ref, () => this.resume(ref));
     if (plan === undefined) return;
     if (plan.command === null) {
-      this.cannotResume(plan);
+      await this.cannotResume(ref, plan);
       return;
     }
     if (plan.warnings.length > 0) {
@@ -45,8 +53,9 @@ export class SessionActions {
       const question = vscode.l10n.t('Resume "{0}"?', oneLine(ref.title ?? ref.sessionId, 80));
       if ((await vscode.window.showWarningMessage(question, { modal: true, detail: reasons(plan) }, anyway)) !== anyway) return;
     }
+    const title = oneLine(ref.title ?? ref.sessionId, 40);
     const terminal = vscode.window.createTerminal({
-      name: oneLine(ref.title ?? ref.sessionId, 40),
+      name: isLocal(ref.host) ? title : vscode.l10n.t('{0} – on {1}', title, this.hosts.name(ref.host)),
       iconPath: new vscode.ThemeIcon('comment-discussion'),
       ...(plan.cwd !== null && plan.checks.directory !== false ? { cwd: plan.cwd } : {}),
     });
@@ -55,10 +64,10 @@ export class SessionActions {
   }
 
   async copyResumeCommand(ref: SessionRef): Promise<void> {
-    const plan = await this.plan(ref);
+    const plan = await this.plan(ref, () => this.copyResumeCommand(ref));
     if (plan === undefined) return;
     if (plan.command === null) {
-      this.cannotResume(plan);
+      await this.cannotResume(ref, plan);
       return;
     }
     await vscode.env.clipboard.writeText(plan.command);
@@ -72,6 +81,10 @@ export class SessionActions {
 
   /** Shows the agent's own file: in the file manager on a desktop, else in an editor. */
   async revealFile(ref: SessionRef): Promise<void> {
+    if (!isLocal(ref.host)) {
+      void vscode.window.showInformationMessage(vscode.l10n.t('The transcript of this session lies on {0}.', this.hosts.name(ref.host)));
+      return;
+    }
     const file = ref.filePath ?? (await this.filePath(ref));
     if (file === undefined) {
       void vscode.window.showInformationMessage(vscode.l10n.t('The transcript of this session is not on this machine any more.'));
@@ -87,6 +100,10 @@ export class SessionActions {
 
   /** Drops a session from the index for good, after asking. The transcript stays. */
   async forget(ref: SessionRef): Promise<void> {
+    if (!isLocal(ref.host)) {
+      void vscode.window.showInformationMessage(vscode.l10n.t('The index that holds this session is that of {0}; it is forgotten there: {1}', this.hosts.name(ref.host), `sessionls forget ${ref.sessionId}`));
+      return;
+    }
     const forget = vscode.l10n.t('Forget Session');
     const answer = await vscode.window.showWarningMessage(
       vscode.l10n.t('Forget the session "{0}"?', oneLine(ref.title ?? ref.sessionId, 80)),
@@ -99,13 +116,13 @@ export class SessionActions {
     if (answer === forget) await this.connection.request('forgetSession', { sessionId: ref.sessionId, agent: ref.agent });
   }
 
-  private async plan(ref: SessionRef): Promise<ResumePlan | undefined> {
+  private async plan(ref: SessionRef, retry: () => unknown): Promise<ResumePlan | undefined> {
     const configured = setting('resume.shell');
     const shell = configured === 'auto' ? shellOf(vscode.env.shell) : configured;
     try {
-      return await this.connection.request('resumePlan', { ...named(ref), shell });
+      return await withPatience(ref.host, this.hosts.name(ref.host), (token) => this.connection.request('resumePlan', { ...named(ref), shell }, token));
     } catch (error) {
-      reportFailure(error);
+      void reportHostFailure(error, ref.host, { retry, another: false });
       return undefined;
     }
   }
@@ -120,10 +137,16 @@ export class SessionActions {
     }
   }
 
-  private cannotResume(plan: ResumePlan): void {
-    void vscode.window.showInformationMessage(
-      plan.warnings.length > 0 ? reasons(plan) : vscode.l10n.t('A session of {0} cannot be resumed from a command line.', plan.agent),
-    );
+  private async cannotResume(ref: SessionRef, plan: ResumePlan): Promise<void> {
+    const why = plan.warnings.length > 0 ? reasons(plan) : vscode.l10n.t('A session of {0} cannot be resumed from a command line.', plan.agent);
+    if (isLocal(ref.host)) {
+      void vscode.window.showInformationMessage(why);
+      return;
+    }
+    // Whoever is on that host in another way can name the session to its agent there.
+    const copy = vscode.l10n.t('Copy Session ID');
+    const how = vscode.l10n.t('This session cannot be resumed from here. {0}', why);
+    if ((await vscode.window.showInformationMessage(how, copy)) === copy) await this.copyId(ref);
   }
 
   private say(text: string): void {
@@ -134,11 +157,4 @@ export class SessionActions {
 /** What stands against resuming a session, as sentences. */
 function reasons(plan: ResumePlan): string {
   return plan.warnings.map((w) => `${w.message.charAt(0).toUpperCase()}${oneLine(w.message, 300).slice(1)}.`).join(' ');
-}
-
-/** Shows why a request was refused, in the words of the server; a cancelled one is no failure. */
-export function reportFailure(error: unknown): void {
-  if (error instanceof vscode.CancellationError) return;
-  const message = errorCode(error) === 'SESSION_QUERY_SESSION_NOT_FOUND' ? vscode.l10n.t('This session is gone from the index.') : error instanceof Error ? error.message : String(error);
-  void vscode.window.showErrorMessage(oneLine(message, 500));
 }

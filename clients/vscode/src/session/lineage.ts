@@ -2,10 +2,12 @@
 
 import * as vscode from 'vscode';
 import type { Header, TraceNode } from '../contract';
+import type { Hosts } from '../hosts/hosts';
+import { reportHostFailure, withPatience } from '../hosts/messages';
 import type { Connection } from '../server/connection';
 import { sessionDescription, sessionIcon, type Surroundings } from '../search/rows';
 import { label } from '../words';
-import { reportFailure, type SessionActions } from './actions';
+import type { SessionActions } from './actions';
 import { named, refOfHeader, type SessionRef } from './ref';
 
 export type Kin = 'parent' | 'forks' | 'subagents';
@@ -13,6 +15,7 @@ export type Kin = 'parent' | 'forks' | 'subagents';
 export class Lineage {
   constructor(
     private readonly connection: Connection,
+    private readonly hosts: Hosts,
     private readonly actions: SessionActions,
     private readonly surroundings: () => Surroundings,
   ) {}
@@ -20,7 +23,9 @@ export class Lineage {
   /** Opens the one relative, or lets the user choose. */
   async show(ref: SessionRef, kin: Kin): Promise<void> {
     try {
-      const trace = await this.connection.request('traceSession', named(ref));
+      const { host } = ref;
+      const open = (session: Header): Promise<void> => this.actions.open({ ...refOfHeader(session), host });
+      const trace = await withPatience(host, this.hosts.name(host), (token) => this.connection.request('traceSession', named(ref), token));
       const found = kin === 'parent' ? trace.ancestors.slice(0, 1) : below(trace.descendants, kin === 'forks' ? isFork : isSubagent);
       const only = found[0];
       if (only === undefined) {
@@ -28,7 +33,7 @@ export class Lineage {
         return;
       }
       if (found.length === 1) {
-        await this.actions.open(refOfHeader(only));
+        await open(only);
         return;
       }
       const at = this.surroundings();
@@ -40,9 +45,9 @@ export class Lineage {
         })),
         { title: kin === 'forks' ? vscode.l10n.t('Forks of this session') : vscode.l10n.t('Sub-agents of this session'), matchOnDescription: true },
       );
-      if (picked !== undefined) await this.actions.open(refOfHeader(picked.session));
+      if (picked !== undefined) await open(picked.session);
     } catch (error) {
-      reportFailure(error);
+      void reportHostFailure(error, ref.host, { retry: () => this.show(ref, kin), another: false });
     }
   }
 }

@@ -2,6 +2,7 @@
 // user's own key binding.
 
 import type { Header, Hit, SessionFacts } from '../contract';
+import { hosted, localHost } from '../hosts/host';
 
 export interface SessionRef {
   readonly agent: string;
@@ -25,7 +26,7 @@ function reference(s: SessionFacts, filePath: string | undefined): SessionRef {
   return {
     agent: s.agent,
     sessionId: s.sessionId,
-    host: s.executionHostId ?? 'local',
+    host: s.executionHostId ?? localHost,
     title: s.title,
     ...(filePath === undefined ? {} : { filePath }),
   };
@@ -43,10 +44,10 @@ export function refOfHeader(header: Header): SessionRef {
 export function asRef(value: unknown): SessionRef | undefined {
   const v = value as Partial<SessionRef> | null | undefined;
   if (typeof v?.agent !== 'string' || typeof v.sessionId !== 'string') return undefined;
-  return { ...v, agent: v.agent, sessionId: v.sessionId, host: typeof v.host === 'string' ? v.host : 'local' };
+  return { ...v, agent: v.agent, sessionId: v.sessionId, host: typeof v.host === 'string' ? v.host : localHost };
 }
 
 /** The fields that name the session in a request. */
 export function named(ref: SessionRef): { sessionId: string; agent: string; executionHost?: string } {
-  return { sessionId: ref.sessionId, agent: ref.agent, ...(ref.host === 'local' ? {} : { executionHost: ref.host }) };
+  return { sessionId: ref.sessionId, agent: ref.agent, ...hosted(ref.host) };
 }

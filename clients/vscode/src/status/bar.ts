@@ -1,6 +1,7 @@
 // The item in the status bar, and the page behind it.
 
 import * as vscode from 'vscode';
+import type { Hosts } from '../hosts/hosts';
 import type { Connection } from '../server/connection';
 import { onSettingChange, setting } from '../settings';
 import { statusLine, statusPage } from './text';
@@ -14,7 +15,10 @@ export class StatusBar implements vscode.Disposable, vscode.TextDocumentContentP
   private readonly page = vscode.Uri.from({ scheme: statusPageScheme, path: `/${vscode.l10n.t('Agent Sessions Status')}.md` });
   private readonly subscriptions: vscode.Disposable[];
 
-  constructor(private readonly connection: Connection) {
+  constructor(
+    private readonly connection: Connection,
+    private readonly hosts: Hosts,
+  ) {
     this.item.name = vscode.l10n.t('Agent Sessions');
     this.item.command = 'sessions.showStatus';
     this.subscriptions = [
@@ -22,6 +26,10 @@ export class StatusBar implements vscode.Disposable, vscode.TextDocumentContentP
       this.changed,
       connection.onDidChangeState(() => this.show()),
       connection.onDidChangeStatus(() => this.show()),
+      hosts.onDidChoose(() => this.show()),
+      hosts.onDidChangeState((host) => {
+        if (host === hosts.host) this.show();
+      }),
       onSettingChange(['statusBar.visible'], () => this.show()),
       vscode.workspace.registerTextDocumentContentProvider(statusPageScheme, this),
     ];
@@ -49,6 +57,7 @@ export class StatusBar implements vscode.Disposable, vscode.TextDocumentContentP
         status,
         historyDays: policy?.historyDays,
         version: connection.serverVersion,
+        ...(this.hosts.isRemote ? { elsewhere: { name: this.elsewhere, state: this.hosts.states.state(this.hosts.host) } } : {}),
         now: Date.now(),
         locale: vscode.env.language,
       },
@@ -56,8 +65,12 @@ export class StatusBar implements vscode.Disposable, vscode.TextDocumentContentP
     );
   }
 
+  private get elsewhere(): string {
+    return this.hosts.name(this.hosts.host);
+  }
+
   private show(): void {
-    const line = statusLine(this.connection.state, this.connection.status, vscode.l10n.t);
+    const line = statusLine(this.connection.state, this.connection.status, vscode.l10n.t, this.hosts.isRemote ? this.elsewhere : undefined);
     this.item.text = line.text;
     this.item.tooltip = line.tooltip;
     this.item.accessibilityInformation = { label: line.spoken, role: 'button' };

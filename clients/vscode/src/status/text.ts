@@ -1,6 +1,8 @@
 // The state of the service in words. Pure.
 
 import type { Status } from '../contract';
+import type { HostState } from '../hosts/states';
+import { stateWords } from '../hosts/words';
 import type { ConnectionState } from '../server/connection';
 import { age, bytes, oneLine, type Translate } from '../words';
 
@@ -13,8 +15,15 @@ export interface StatusLine {
   readonly spoken: string;
 }
 
-/** What the status bar says. */
-export function statusLine(state: ConnectionState, status: Status | undefined, t: Translate): StatusLine {
+/** What the status bar says: how the index of this machine stands, and below that which other host is searched, if one is. */
+export function statusLine(state: ConnectionState, status: Status | undefined, t: Translate, elsewhere?: string): StatusLine {
+  const here = ownLine(state, status, t);
+  if (elsewhere === undefined) return here;
+  const searched = t('Searched is {0}, not this machine.', elsewhere);
+  return { ...here, tooltip: `${here.tooltip}\n${searched}`, spoken: `${here.spoken} ${searched}` };
+}
+
+function ownLine(state: ConnectionState, status: Status | undefined, t: Translate): StatusLine {
   if (state === 'failed') return line('$(error)', t('Sessions'), t('The session server does not run. Click for more.'), 'error');
   if (state === 'waiting') return line('$(sync~spin)', t('Sessions'), t('The session server stopped and is started again.'), 'warning');
   if (state !== 'running' || status === undefined) return line('$(loading~spin)', t('Sessions'), t('The session server starts.'), 'plain');
@@ -56,6 +65,8 @@ export interface PageFacts {
   readonly status: Status | undefined;
   readonly historyDays: number | null | undefined;
   readonly version: string | undefined;
+  /** The other host that is searched, and how it stands as far as known. */
+  readonly elsewhere?: { readonly name: string; readonly state: HostState | undefined };
   readonly now: number;
   readonly locale: string;
 }
@@ -79,6 +90,12 @@ export function statusPage(facts: PageFacts, t: Translate): string {
   const row = (name: string, value: string): void => void out.push(`| ${cell(name)} | ${cell(value)} |`);
   const when = (at: number | null): string => (at === null ? t('never') : age(at, now, locale));
   out.push('| | |', '| --- | --- |');
+  // Below that it is all about this machine.
+  if (facts.elsewhere !== undefined) {
+    const { name, state } = facts.elsewhere;
+    const stands = stateWords(state, t).replace(/^\$\([^)]*\) /, '');
+    row(t('Searched host'), stands === '' ? name : `${name}: ${stands}`);
+  }
   row(t('Search'), status.enabled ? t('enabled') : status.decided ? t('switched off') : t('not decided'));
   row(t('State'), t(phases[status.phase]) + (status.phase === 'indexing' ? ` – ${progressWords(status, t)}` : ''));
   row(t('Sessions'), String(status.sessions));

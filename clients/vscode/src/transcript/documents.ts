@@ -3,6 +3,9 @@
 
 import * as vscode from 'vscode';
 import type { Status } from '../contract';
+import { isLocal } from '../hosts/host';
+import type { Hosts } from '../hosts/hosts';
+import { untrusted } from '../hosts/messages';
 import { type Connection, ServerGone } from '../server/connection';
 import { named } from '../session/ref';
 import { onSettingChange, setting } from '../settings';
@@ -22,16 +25,21 @@ export class TranscriptDocuments implements vscode.TextDocumentContentProvider, 
   private readonly renderings = new Map<string, Rendering>();
   /** Where to begin, for sessions that are too long. */
   private readonly starts = new Map<string, number>();
+  /** Documents whose rendering was just read, before they ask for it. */
+  private readonly fetched = new Set<string>();
   private readonly subscriptions: vscode.Disposable[];
   private timer: NodeJS.Timeout | undefined;
   private generation = -1;
 
-  constructor(private readonly connection: Connection) {
+  constructor(
+    private readonly connection: Connection,
+    private readonly hosts: Hosts,
+  ) {
     this.subscriptions = [
       this.changed,
       connection.onDidChangeStatus((status) => this.indexMoved(status)),
       connection.onDidChangeState((state) => {
-        if (state === 'running') this.refresh();
+        if (state === 'running') this.refresh(isHere);
       }),
       vscode.workspace.onDidCloseTextDocument((document) => {
         this.renderings.delete(document.uri.toString());
@@ -41,6 +49,8 @@ export class TranscriptDocuments implements vscode.TextDocumentContentProvider, 
         this.renderings.clear();
         this.refresh();
       }),
+      // A document that could not be shown because nobody had chosen its host.
+      hosts.onDidChoose((host) => this.refresh((uri) => this.rendering(uri) === undefined && parseSessionUri(uri.toString())?.host === host)),
       vscode.workspace.registerTextDocumentContentProvider(scheme, this),
     ];
   }
@@ -66,11 +76,31 @@ export class TranscriptDocuments implements vscode.TextDocumentContentProvider, 
     await this.reload(uri);
   }
 
+  /**
+   * Reads a document's text before it is opened, or anew where it is open. Rejects with
+   * why that cannot be done, where a document could only hold that as its text.
+   */
+  async fetch(uri: vscode.Uri, token: vscode.CancellationToken): Promise<void> {
+    const key = uri.toString();
+    const address = parseSessionUri(key);
+    if (address === undefined) return;
+    const rendering = await this.render(address, this.renderings.get(key), this.starts.get(key) ?? 0, token);
+    this.renderings.set(key, rendering);
+    const open = vscode.workspace.textDocuments.find((d) => d.uri.toString() === key);
+    if (open?.getText() === rendering.markdown) return;
+    this.fetched.add(key);
+    if (open !== undefined) await this.reload(uri);
+  }
+
   async provideTextDocumentContent(uri: vscode.Uri, token?: vscode.CancellationToken): Promise<string> {
     const address = parseSessionUri(uri.toString());
     if (address === undefined) return vscode.l10n.t('This is no address of a session.');
+    if (!this.hosts.isTrusted(address.host)) {
+      return untrusted(address.host);
+    }
     try {
       const before = this.renderings.get(uri.toString());
+      if (this.fetched.delete(uri.toString()) && before !== undefined) return before.markdown;
       const rendering = await this.render(address, before, this.starts.get(uri.toString()) ?? 0, token);
       this.renderings.set(uri.toString(), rendering);
       return rendering.markdown;
@@ -101,13 +131,13 @@ export class TranscriptDocuments implements vscode.TextDocumentContentProvider, 
     this.generation = status.generation;
     this.timer ??= setTimeout(() => {
       this.timer = undefined;
-      this.refresh();
+      this.refresh(isHere);
     }, refreshInterval);
   }
 
-  private refresh(): void {
+  private refresh(which: (uri: vscode.Uri) => boolean = () => true): void {
     for (const document of vscode.workspace.textDocuments) {
-      if (document.uri.scheme === scheme) this.changed.fire(document.uri);
+      if (document.uri.scheme === scheme && which(document.uri)) this.changed.fire(document.uri);
     }
   }
 
@@ -128,6 +158,12 @@ export class TranscriptDocuments implements vscode.TextDocumentContentProvider, 
     this.changed.fire(uri);
     await shown;
   }
+}
+
+/** What happens on this machine is told by its server; of other hosts nothing is heard, so their sessions are read when the user wants it. */
+function isHere(uri: vscode.Uri): boolean {
+  const address = parseSessionUri(uri.toString());
+  return address === undefined || isLocal(address.host);
 }
 
 /** The lines of an event as a range of the document, or undefined. */

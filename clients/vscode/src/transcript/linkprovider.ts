@@ -1,8 +1,10 @@
 // Links from a transcript to files that exist in the workspace.
 
 import * as vscode from 'vscode';
+import { isLocal } from '../hosts/host';
 import type { TranscriptDocuments } from './documents';
 import { candidates, pathMentions } from './links';
+import { parseSessionUri } from './uri';
 
 export class FileLinks implements vscode.DocumentLinkProvider {
   constructor(private readonly documents: TranscriptDocuments) {}
@@ -10,7 +12,8 @@ export class FileLinks implements vscode.DocumentLinkProvider {
   async provideDocumentLinks(document: vscode.TextDocument, token: vscode.CancellationToken): Promise<vscode.DocumentLink[]> {
     const folders = (vscode.workspace.workspaceFolders ?? []).filter((f) => f.uri.scheme !== 'untitled');
     const first = folders[0];
-    if (first === undefined) return [];
+    // The files that a session of another host is about are over there.
+    if (first === undefined || !isLocal(parseSessionUri(document.uri.toString())?.host ?? '')) return [];
     const cwd = this.documents.rendering(document.uri)?.session.cwd ?? null;
     const known = new Map<string, Promise<vscode.Uri | undefined>>();
     const links: vscode.DocumentLink[] = [];

@@ -1,9 +1,12 @@
 // The matches in an open transcript: shown, counted and walked through.
 
 import * as vscode from 'vscode';
+import { isLocal } from '../hosts/host';
+import type { Hosts } from '../hosts/hosts';
+import { reportHostFailure, withPatience } from '../hosts/messages';
 import type { Connection } from '../server/connection';
 import { named, type Place, type SessionRef } from '../session/ref';
-import { reportFailure, type TranscriptOpener } from '../session/actions';
+import type { TranscriptOpener } from '../session/actions';
 import { matchedWords } from '../search/rows';
 import { rangeOf, type TranscriptDocuments } from './documents';
 import { findWords, nextSpan, previousSpan, type Span } from './matches';
@@ -26,6 +29,7 @@ export class TranscriptNavigator implements TranscriptOpener, vscode.Disposable 
   constructor(
     private readonly connection: Connection,
     private readonly documents: TranscriptDocuments,
+    private readonly hosts: Hosts,
   ) {
     this.subscriptions = [
       this.decoration,
@@ -44,6 +48,8 @@ export class TranscriptNavigator implements TranscriptOpener, vscode.Disposable 
   async open(ref: SessionRef, place: Place, options: { readonly beside?: boolean } = {}): Promise<void> {
     try {
       const uri = vscode.Uri.parse(sessionUri(ref), true);
+      // From another host it may take long: then it is asked before anything opens, so that this can be cancelled.
+      if (!isLocal(ref.host)) await this.fetch(ref, uri);
       const document = await vscode.workspace.openTextDocument(uri);
       const editor = await vscode.window.showTextDocument(document, {
         preview: true,
@@ -54,8 +60,21 @@ export class TranscriptNavigator implements TranscriptOpener, vscode.Disposable 
       this.mark();
       await this.moreWords(ref, place, document.uri);
     } catch (error) {
-      reportFailure(error);
+      void reportHostFailure(error, ref.host, { retry: () => this.open(ref, place, options), another: false });
     }
+  }
+
+  /** Reads a document anew; one of another host does not follow its session by itself. */
+  async refresh(ref: SessionRef): Promise<void> {
+    try {
+      await this.fetch(ref, vscode.Uri.parse(sessionUri(ref), true));
+    } catch (error) {
+      void reportHostFailure(error, ref.host, { retry: () => this.refresh(ref), another: false });
+    }
+  }
+
+  private async fetch(ref: SessionRef, uri: vscode.Uri): Promise<void> {
+    await withPatience(ref.host, this.hosts.name(ref.host), (token) => this.documents.fetch(uri, token));
   }
 
   next(): void {

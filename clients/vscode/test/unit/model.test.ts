@@ -23,9 +23,8 @@ function search(passing = false, delay = 0): { model: SearchModel; asked: Asked[
       delay,
       pageSize: 2,
       freshness: 'indexed',
-      host: 'local',
     },
-    { scopePaths: [], scope: 'all', sort: 'relevance', agents: [] },
+    { host: 'local', scopePaths: [], scope: 'all', sort: 'relevance', agents: [] },
   );
   return { model, asked, states };
 }
@@ -114,6 +113,25 @@ describe('search model', () => {
     assert.deepEqual(asked.at(-1)!.request, {
       query: 'x', scope: 'conversation', freshness: 'indexed', limit: 2, filters: { sort: 'newest', scopePaths: ['/w'], agents: ['pi'] },
     });
+  });
+
+  it('asks the chosen host, and shows nothing of the one before', async () => {
+    const { model, asked, states } = search();
+    model.type('x');
+    assert.ok(!('executionHost' in asked[0]!.request), 'this machine is not named');
+    asked[0]!.answer(results([hit('a'), hit('b')], 'c1'));
+    await arrive();
+    states.length = 0;
+    model.choose({ host: 'ssh:box' });
+    assert.equal(asked[1]!.request.executionHost, 'ssh:box');
+    assert.ok(states.every((s) => s.hits.length === 0 && s.answered === undefined && s.busy));
+    await model.more();
+    assert.equal(asked.length, 2, 'a cursor of the host before went to this one');
+    asked[1]!.answer(results([hit('c')]));
+    await arrive();
+    model.choose({ sort: 'newest' });
+    assert.deepEqual(model.state.hits.map((h) => h.sessionId), ['c'], 'the rows stay for another order');
+    assert.equal(asked[2]!.request.executionHost, 'ssh:box');
   });
 
   it('shows why there is no search', async () => {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { fileQuery, oneQuery, plainWords } from '../../src/search/query';
-import { eventRow, hitRow, matchedWords, type Surroundings, titleWords, unmarked } from '../../src/search/rows';
+import { choicesInWords, eventRow, hitRow, matchedWords, type Surroundings, titleWords, unmarked } from '../../src/search/rows';
 import { literalHit } from '../../src/search/literal';
 import type { SearchState } from '../../src/search/model';
 import { shellOf } from '../../src/session/shell';
@@ -10,7 +10,7 @@ import { age, bytes, label, oneLine, project, type Translate } from '../../src/w
 import { hit, status } from './samples';
 
 const t: Translate = (message, ...args) => message.replace(/\{(\d+)\}/g, (_, n: string) => String(args[Number(n)]));
-const at: Surroundings = { t, now: Date.parse('2026-11-01T14:00:00Z'), locale: 'en', agentLabel: (a) => (a === 'claude' ? 'Claude Code' : a) };
+const at: Surroundings = { t, now: Date.parse('2026-11-01T14:00:00Z'), locale: 'en', agentLabel: (a) => (a === 'claude' ? 'Claude Code' : a), hostName: (h) => h.replace('ssh:', '') };
 
 describe('words', () => {
   it('tells ages in the words of the locale', () => {
@@ -85,6 +85,11 @@ describe('rows', () => {
     assert.equal(hitRow(hit('a', { messageCount: 1, evidence: { ...evidence, type: 'session/title' } }), at).detail, '1 message');
   });
 
+  it('shows the host of a session that lies elsewhere', () => {
+    assert.equal(hitRow(hit('a', { executionHostId: 'ssh:box' }), at).description, '$(remote) box · Claude Code · tidewatch · main · 2h ago');
+    assert.equal(hitRow(hit('a', { executionHostId: 'local' }), at).description, 'Claude Code · tidewatch · main · 2h ago');
+  });
+
   it('takes only the brackets that are marks', () => {
     assert.equal(unmarked('a [[b]] c [[d]]', [[4, 5]]), 'a b c [[d]]');
     assert.equal(unmarked('no marks [[x]]', []), 'no marks [[x]]');
@@ -99,19 +104,23 @@ describe('rows', () => {
 
   it('keeps the title short', () => {
     const state: SearchState = {
-      query: '', answered: '', choices: { scopePaths: [], scope: 'all', sort: 'relevance', agents: [] }, hits: [], hasMore: false, busy: false,
+      query: '', answered: '', choices: { host: 'local', scopePaths: [], scope: 'all', sort: 'relevance', agents: [] }, hits: [], hasMore: false, busy: false,
       total: { sessions: 3, exact: true }, truncated: undefined, diagnostics: [], durationMs: 1, problem: undefined,
     };
     assert.equal(titleWords(state, at), 'Agent Sessions — 3 sessions');
-    const chosen = { ...state, total: { sessions: 1, exact: true }, choices: { scopePaths: ['/w'], scope: 'conversation', sort: 'newest', agents: ['claude'] } } as const;
+    const chosen = { ...state, total: { sessions: 1, exact: true }, choices: { host: 'local', scopePaths: ['/w'], scope: 'conversation', sort: 'newest', agents: ['claude'] } } as const;
     assert.equal(titleWords(chosen, at), 'Sessions of this workspace · conversation only · newest first · Claude Code — 1 session');
     assert.equal(titleWords({ ...state, total: { sessions: 90, exact: false } }, at), 'Agent Sessions — 90 sessions or more');
+    const elsewhere = { ...state, choices: { ...state.choices, host: 'ssh:box' } };
+    assert.equal(titleWords(elsewhere, at), 'Sessions on box — 3 sessions');
+    assert.equal(titleWords({ ...elsewhere, choices: { ...elsewhere.choices, scopePaths: ['/w'] } }, at), 'Sessions in the paths of this workspace on box — 3 sessions');
+    assert.equal(choicesInWords(elsewhere, at), 'box · everywhere · conversation and tool output · all agents');
   });
 });
 
 describe('status', () => {
   it('has a line for every state', () => {
-    const text = (...a: Parameters<typeof statusLine> extends [...infer R, unknown] ? R : never): string => statusLine(...a, t).text;
+    const text = (state: Parameters<typeof statusLine>[0], s: Parameters<typeof statusLine>[1]): string => statusLine(state, s, t).text;
     assert.equal(text('failed', undefined), '$(error) Sessions');
     assert.equal(text('waiting', undefined), '$(sync~spin) Sessions');
     assert.equal(text('starting', undefined), '$(loading~spin) Sessions');
@@ -122,6 +131,10 @@ describe('status', () => {
     const progress = { bytesDone: 999, bytesTotal: 1000, filesDone: 1, filesTotal: 2 };
     assert.equal(text('running', status({ phase: 'indexing', progress })), '$(sync~spin) Indexing sessions 99 %');
     assert.equal(percent(status({ phase: 'indexing' })), undefined);
+    const elsewhere = statusLine('running', status(), t, 'box');
+    assert.equal(elsewhere.text, '$(comment-discussion) 3 sessions');
+    assert.match(elsewhere.tooltip, /\nSearched is box, not this machine\.$/);
+    assert.match(elsewhere.spoken, /Searched is box/);
   });
 
   it('has a page, in which no name is markup', () => {
@@ -136,5 +149,8 @@ describe('status', () => {
     assert.match(page, /\| History \| 30 days \|/);
     assert.match(page, /\| X \\\| \\<b\\>Y\\<\/b\\> \| 1 \| 2 \| 0 \| \/home\/dev\/.x \|/);
     assert.match(page, /- \/mnt: gone/);
+    assert.doesNotMatch(page, /Searched host/);
+    const elsewhere = statusPage({ state: 'running', historyDays: null, version: '1', now: 0, locale: 'en', status: status(), elsewhere: { name: 'a|b', state: { kind: 'enabled', status: status({ sessions: 1 }) } } }, t);
+    assert.match(elsewhere, /\| Searched host \| a\\\|b: 1 session, up to date \|/);
   });
 });
