@@ -12,9 +12,9 @@ export async function api(): Promise<Api> {
 }
 
 /** Where the test's folders are; runhost writes it down. */
-export function testPaths(): { readonly own: string; readonly home: string; readonly report: string; readonly workspace: string } {
+export function testPaths(): { readonly own: string; readonly home: string; readonly sshCalls: string; readonly report: string; readonly workspace: string } {
   const workspace = vscode.workspace.workspaceFolders![0]!.uri.fsPath;
-  return { workspace, ...(JSON.parse(fs.readFileSync(path.join(workspace, '.test.json'), 'utf8')) as { own: string; home: string; report: string }) };
+  return { workspace, ...(JSON.parse(fs.readFileSync(path.join(workspace, '.test.json'), 'utf8')) as { own: string; home: string; sshCalls: string; report: string }) };
 }
 
 /** Waits until something holds. mocha's time limit is the only one. */

@@ -12,6 +12,8 @@ export interface TestHome {
   readonly own: string;
   /** A workspace folder, which sessions of the home were held in. */
   readonly workspace: string;
+  /** Where programs of the test lie, first on PATH. */
+  readonly tools: string;
   /** What the agents' programs were called with, one line a call. */
   readonly calls: string;
   /** For sessions.server.environment. */
@@ -65,6 +67,7 @@ export function makeHome(root: string): TestHome {
     home,
     own,
     workspace,
+    tools,
     calls,
     environment: { HOME: home, SESSIONLS_HOME: own, PATH: `${tools}:/usr/bin:/bin`, XDG_CONFIG_HOME: path.join(home, '.config') },
     say,

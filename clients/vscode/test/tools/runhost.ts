@@ -6,12 +6,17 @@ import path from 'node:path';
 import { chromium } from 'playwright-core';
 import { chromiumOptions, type Edition, paths, startEditor } from './editor';
 import { makeHome } from './home';
+import { makeOtherHosts } from './otherhosts';
 
 const patience = 300_000;
 
 async function main(edition: Edition): Promise<number> {
   const root = fs.mkdtempSync(path.join(os.tmpdir(), 'sessionls-host-'));
   const home = makeHome(root);
+  const hosts = makeOtherHosts(root, home);
+  // A repository that would like its own host to be asked.
+  fs.mkdirSync(path.join(home.workspace, '.vscode'));
+  fs.writeFileSync(path.join(home.workspace, '.vscode/settings.json'), JSON.stringify({ 'sessions.host': 'ssh:evil', 'sessions.view.groupBy': 'agent' }));
   const report = path.join(root, 'report.txt');
   const remarks: string[] = [];
   const editor = await startEditor({
@@ -21,7 +26,7 @@ async function main(edition: Edition): Promise<number> {
     settings: { 'sessions.server.environment': home.environment },
   });
   // The tests read where their things are; the host is a child of the editor and has no other way to know.
-  fs.writeFileSync(path.join(home.workspace, '.test.json'), JSON.stringify({ own: home.own, home: home.home, report }));
+  fs.writeFileSync(path.join(home.workspace, '.test.json'), JSON.stringify({ own: home.own, home: home.home, sshCalls: hosts.sshCalls, report }));
   const browser = await chromium.launch(chromiumOptions);
   try {
     const page = await browser.newPage({ viewport: { width: 1280, height: 800 } });

@@ -22,10 +22,11 @@ export class Workbench {
     readonly elsewhere: string[],
   ) {}
 
-  /** Opens a workbench over a home of invented sessions, or over that of somebody. */
-  static async open(edition: Edition, settings: Record<string, unknown> = {}, someHome?: string): Promise<Workbench> {
+  /** Opens a workbench over a home of invented sessions, or over that of somebody; prepare may add to it before. */
+  static async open(edition: Edition, settings: Record<string, unknown> = {}, someHome?: string, prepare?: (root: string, home: TestHome) => void): Promise<Workbench> {
     const root = fs.mkdtempSync(path.join(os.tmpdir(), 'sessionls-ui-'));
     const home = makeHome(root);
+    prepare?.(root, home);
     const editor = await startEditor({
       edition,
       state: path.join(root, 'state'),
@@ -123,14 +124,14 @@ export class Workbench {
     }
   }
 
-  async openFile(name: string): Promise<void> {
+  async openFile(name: string, tab = name): Promise<void> {
     await this.dismiss();
     await this.key('Control+p');
     await this.input.waitFor();
     await this.input.fill(this.home.workspace + '/' + name);
-    await this.row(name).waitFor();
+    await this.row(tab).waitFor();
     await this.key('Enter');
-    await this.tab(name).waitFor();
+    await this.tab(tab).waitFor();
     await this.page.locator('.editor-group-container.active .monaco-editor').first().click();
   }
 
