@@ -373,7 +373,7 @@ func (m *matching) readOn(p posting, want map[int64]*found) error {
 		return m.readEach(p, before, want)
 	}
 	spans := m.s.snap.Spans.Walk()
-	for read, chunk := 0, extraRows/16; read < extraRows && len(want) > 0; chunk *= 2 {
+	for read, chunk := 0, extraRows/16; read < extraRows && len(want) > 0; chunk = min(2*chunk, extraRows-read) {
 		rows, err := m.s.snap.Rows(m.s.ctx, p.stream, p.expr, math.MinInt64, before, chunk)
 		if err != nil {
 			return err

@@ -423,20 +423,27 @@ func await(t *testing.T, path string) {
 	}
 }
 
+// cancelled searches the box and gives it up when the box has been started, which it
+// notes in a file.
+func cancelled(t *testing.T, h *remote.Hosts, file string) {
+	t.Helper()
+	ctx, cancel := context.WithCancel(context.Background())
+	go func() {
+		await(t, file)
+		cancel()
+	}()
+	if _, err := h.SearchSessions(ctx, search("x", box)); refused(t, err).RPCCode != contract.RPCRequestCancelled {
+		t.Errorf("%v", err)
+	}
+}
+
 // Whoever types cancels one search for the next: the connection that the first has
 // begun serves the last.
 func TestTypingConnectsOnce(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "starts")
 	h := hostsWith(t, "opens:"+file, func(o remote.Options) remote.Options { return remote.Lingering(o, time.Hour) })
 	for range 5 {
-		ctx, cancel := context.WithCancel(context.Background())
-		go func() {
-			await(t, file)
-			cancel()
-		}()
-		if _, err := h.SearchSessions(ctx, search("x", box)); refused(t, err).RPCCode != contract.RPCRequestCancelled {
-			t.Errorf("%v", err)
-		}
+		cancelled(t, h, file)
 	}
 	if err := os.WriteFile(file+".open", nil, 0o600); err != nil {
 		t.Fatal(err)
@@ -452,14 +459,7 @@ func TestTypingConnectsOnce(t *testing.T) {
 func TestUnwantedConnectionIsGivenUp(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "starts")
 	h := hostsWith(t, "opens:"+file, func(o remote.Options) remote.Options { return remote.Lingering(o, time.Millisecond) })
-	ctx, cancel := context.WithCancel(context.Background())
-	go func() {
-		await(t, file)
-		cancel()
-	}()
-	if _, err := h.SearchSessions(ctx, search("x", box)); refused(t, err).RPCCode != contract.RPCRequestCancelled {
-		t.Errorf("%v", err)
-	}
+	cancelled(t, h, file)
 	for deadline := time.Now().Add(2 * time.Minute); remote.Lines(h) > 0; time.Sleep(5 * time.Millisecond) {
 		if time.Now().After(deadline) {
 			t.Fatal("the connection is still being made")
