@@ -3,31 +3,16 @@
 
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
-import { after, before, describe, it } from 'node:test';
+import { after, before, describe } from 'node:test';
 import { makeOtherHosts, type OtherHosts } from '../tools/otherhosts';
 import { remote, remoteFolder, remoteParent } from '../tools/remote';
+import { steps } from './steps';
 import { editionOfTest, Workbench } from './workbench';
 
 describe(`a person with other hosts (${editionOfTest()})`, () => {
   let w: Workbench;
   let hosts: OtherHosts;
-  let failed = false;
-
-  /** A step. After one that failed the others would only say so again. */
-  const step = (name: string, run: () => Promise<void> | void): void =>
-    void it(name, async (t) => {
-      if (failed) {
-        t.skip('a step before it failed');
-        return;
-      }
-      try {
-        await run();
-      } catch (error) {
-        failed = true;
-        await w.snapshot('hosts-failed');
-        throw error;
-      }
-    });
+  const step = steps(() => w, 'hosts-failed');
 
   /** Opens the list of hosts, from wherever. */
   const chooseHost = async (): Promise<void> => {

@@ -3,29 +3,14 @@
 
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
-import { after, before, describe, it } from 'node:test';
+import { after, before, describe } from 'node:test';
 import { growing } from '../tools/growing';
+import { steps } from './steps';
 import { editionOfTest, Workbench } from './workbench';
 
 describe(`a person at VS Code (${editionOfTest()})`, () => {
   let w: Workbench;
-  let failed = false;
-
-  /** A step. After one that failed the others would only say so again. */
-  const step = (name: string, run: () => Promise<void> | void): void =>
-    void it(name, async (t) => {
-      if (failed) {
-        t.skip('a step before it failed');
-        return;
-      }
-      try {
-        await run();
-      } catch (error) {
-        failed = true;
-        await w.snapshot('failed');
-        throw error;
-      }
-    });
+  const step = steps(() => w, 'failed');
 
   before(async () => {
     w = await Workbench.open(editionOfTest(), { 'sessions.search.pageSize': 10 });
