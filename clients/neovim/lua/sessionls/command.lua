@@ -62,12 +62,7 @@ end
 local function show_status()
   local hosts = require('sessionls.host')
   local host = hosts.of(hosts.current())
-  local cancel
-  local done = hosts.during(host, function()
-    cancel()
-  end)
-  cancel = hosts.ask(host, 'searchStatus', {}, function(err, status)
-    done()
+  hosts.ask_waiting(host, 'searchStatus', {}, function(err, status)
     if not failed(err) then
       sessionls().notify(table.concat(require('sessionls.status').describe(status, host), '\n'))
     end

@@ -255,6 +255,22 @@ function M.during(host, cancel)
   return finish
 end
 
+--- M.ask() for a person who waits: a host that takes its time is told of, and <C-c> cancels.
+---@param host? string this machine if nil
+---@param command string without prefix
+---@param args table the request object
+---@param callback fun(err?: sessionls.Error, result?: table)
+function M.ask_waiting(host, command, args, callback)
+  local cancel
+  local done = M.during(host, function()
+    cancel()
+  end)
+  cancel = M.ask(host, command, args, function(err, result)
+    done()
+    callback(err, result)
+  end)
+end
+
 --- Looks at a host and tells how it stands.
 ---@param host string
 function M.look(host)

@@ -41,13 +41,8 @@ end
 --- Shows the relatives of a session in a picker.
 ---@param item sessionls.Item
 function M.show(item)
-  local cancel
-  local done = hosts.during(item.executionHostId, function()
-    cancel()
-  end)
   local request = { sessionId = item.sessionId, agent = item.agent }
-  cancel = hosts.ask(item.executionHostId, 'traceSession', request, function(err, answer)
-    done()
+  hosts.ask_waiting(item.executionHostId, 'traceSession', request, function(err, answer)
     if err or not answer then
       return require('sessionls').notify(err and err.message or 'no answer', vim.log.levels.ERROR)
     end

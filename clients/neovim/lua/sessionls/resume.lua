@@ -36,13 +36,8 @@ local function plan(item, callback)
         warnings = {},
       })
     end
-    local cancel
-    local done = hosts.during(item.executionHostId, function()
-      cancel()
-    end)
     local request = { sessionId = item.sessionId, agent = item.agent }
-    cancel = hosts.ask(item.executionHostId, 'resumePlan', request, function(err, answer)
-      done()
+    hosts.ask_waiting(item.executionHostId, 'resumePlan', request, function(err, answer)
       callback(err and err.message, answer)
     end)
   end)
