@@ -151,6 +151,19 @@ export class Workbench {
     return this.page.getByRole('treeitem', { name }).first();
   }
 
+  /** Scrolls the view down to that entry: the tree has no rows for what is not on the screen. */
+  async scrollTo(name: string | RegExp): Promise<Locator> {
+    const item = this.treeItem(name);
+    const tree = this.page.getByRole('tree').filter({ has: this.page.getByRole('treeitem') }).last();
+    await this.until(async () => {
+      if (await item.isVisible()) return true;
+      await tree.hover();
+      await this.page.mouse.wheel(0, 110); // five rows: none is passed over
+      return item.waitFor({ timeout: 500 }).then(() => true, () => false);
+    });
+    return item;
+  }
+
   /** Waits until the status bar item says that. */
   async status(text: RegExp): Promise<void> {
     await this.page.locator('[id="sessionls.sessionls.sessions.status"]', { hasText: text }).waitFor();
