@@ -44,7 +44,14 @@ func RedactResumePlan(r ResumePlanResponse, transport Transport) ResumePlanRespo
 	if transport == TransportLocal {
 		return r
 	}
-	return ResumePlanResponse{Agent: r.Agent, SessionID: r.SessionID, Cwd: r.Cwd}
+	out := ResumePlanResponse{Agent: r.Agent, SessionID: r.SessionID, Cwd: r.Cwd}
+	for _, w := range r.Warnings {
+		if w.Code == WarnNoCommand { // only that host knows of which form the session is
+			out.Warnings = List[ResumeWarning]{{Code: w.Code, Message: "this session cannot be continued from a command line"}}
+			break
+		}
+	}
+	return out
 }
 
 func redactHeaders(list List[Header], transport Transport) List[Header] {

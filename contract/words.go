@@ -11,6 +11,7 @@ const (
 	AgentOpenCode = "opencode" // OpenCode
 	AgentCopilot  = "copilot"  // GitHub Copilot CLI
 	AgentVSCode   = "vscode"   // VS Code Copilot Chat
+	AgentCursor   = "cursor"   // Cursor, the editor and its command line tool
 )
 
 // Agents lists the ids above in their fixed order. The slice is the caller's
@@ -18,7 +19,7 @@ const (
 func Agents() []string {
 	return []string{
 		AgentClaude, AgentCodex, AgentPi, AgentDsh,
-		AgentGemini, AgentOpenCode, AgentCopilot, AgentVSCode,
+		AgentGemini, AgentOpenCode, AgentCopilot, AgentVSCode, AgentCursor,
 	}
 }
 

@@ -314,13 +314,15 @@ func TestSubscribersAreWoken(t *testing.T) {
 func TestResumeCommand(t *testing.T) {
 	w := newWorld(t)
 	s := w.service()
-	for _, c := range []struct{ agent, id, want string }{
-		{"claude", idA, "claude --resume " + idA},
-		{"codex", "it's; $(rm) `x`", `codex resume 'it'\''s; $(rm) ` + "`x`'"},
-		{"claude", "-rf", ""}, {"claude", "a\nb", ""}, {"claude", "a\x7f", ""}, {"claude", "a\u0085", ""}, {"claude", "", ""}, {"nobody", "x", ""},
+	for _, c := range []struct{ agent, id, format, want string }{
+		{"claude", idA, "", "claude --resume " + idA},
+		{"codex", "it's; $(rm) `x`", "", `codex resume 'it'\''s; $(rm) ` + "`x`'"},
+		{"claude", "-rf", "", ""}, {"claude", "a\nb", "", ""}, {"claude", "a\x7f", "", ""}, {"claude", "a\u0085", "", ""}, {"claude", "", "", ""}, {"nobody", "x", "", ""},
+		// Of Cursor's, those only that its command line tool has.
+		{"cursor", idA, "chat-store", "cursor-agent --resume " + idA}, {"cursor", idA, "composer", ""}, {"cursor", idA, "transcript-jsonl", ""},
 	} {
-		if got := s.ResumeCommand(c.agent, c.id); got != c.want {
-			t.Errorf("%s %q: %q, want %q", c.agent, c.id, got, c.want)
+		if got := s.ResumeCommand(c.agent, c.id, c.format); got != c.want {
+			t.Errorf("%s %q %q: %q, want %q", c.agent, c.id, c.format, got, c.want)
 		}
 	}
 }

@@ -87,16 +87,16 @@ func commandOf(value any) ([]string, bool) {
 }
 
 // RemotePlan is how a session of another host is continued in a terminal of this
-// machine: of holds what that host says of it, of which only the agent, the id
-// and the folder are used. The command goes to the folder by itself, so the plan
+// machine: of holds what that host says of it, of which only the agent, the id,
+// the folder, and that it cannot be continued, are used. The command goes to the folder by itself, so the plan
 // has none. Nothing is looked at, here or there.
 func (s *Service) RemotePlan(host contract.Host, of contract.ResumePlanResponse, shell contract.Shell) contract.ResumePlanResponse {
 	out := contract.ResumePlanResponse{Agent: of.Agent, SessionID: of.SessionID}
 	warn := func(code contract.ResumeWarningCode, format string, args ...any) {
 		out.Warnings = append(out.Warnings, contract.ResumeWarning{Code: code, Message: fmt.Sprintf(format, args...)})
 	}
-	there := s.exact.Argv(of.Agent, of.SessionID)
-	if there == nil {
+	there := s.exact.RemoteArgv(of.Agent, of.SessionID)
+	if there == nil || slices.ContainsFunc(of.Warnings, func(w contract.ResumeWarning) bool { return w.Code == contract.WarnNoCommand }) {
 		warn(contract.WarnNoCommand, "%s cannot continue this session from a command line", of.Agent)
 		return out
 	}

@@ -10,11 +10,22 @@ import (
 
 	"github.com/sessionls/sessionls/contract"
 	"github.com/sessionls/sessionls/index/store"
+	"github.com/sessionls/sessionls/index/transcript"
 )
 
-// Argv is the command line that continues a session, nil if its agent has none
-// or the id could be taken for something else than an id.
-func (e *Engine) Argv(agent, sessionID string) []string {
+// Argv is the command line that continues a session, nil if its agent has none,
+// or none for a session of that format, or the id could be taken for something
+// else than an id.
+func (e *Engine) Argv(agent, sessionID, format string) []string {
+	if some, ok := e.byAgent[agent].(transcript.Selective); ok && !some.Resumes(format) {
+		return nil
+	}
+	return e.RemoteArgv(agent, sessionID)
+}
+
+// RemoteArgv is Argv for a session of another host, which says itself whether it
+// is one that can be continued.
+func (e *Engine) RemoteArgv(agent, sessionID string) []string {
 	rd := e.byAgent[agent]
 	if rd == nil || unsafeID(sessionID) {
 		return nil
@@ -67,7 +78,7 @@ func (p *plan) command(h contract.Header, shell contract.Shell) {
 	if rd := p.e.byAgent[h.Agent]; rd != nil {
 		label = rd.Agent().Label
 	}
-	p.out.Argv = p.e.Argv(h.Agent, h.SessionID)
+	p.out.Argv = p.e.Argv(h.Agent, h.SessionID, h.Format)
 	switch {
 	case unsafeID(h.SessionID):
 		p.warn(contract.WarnUnsafeID, "the id of the session could be taken for something else than an id")

@@ -12,7 +12,7 @@ import (
 // {"type":"thinking","thinking":…} Claude Code and Pi, {"type":"reasoning",
 // "summary":[{"text":…}]} Codex, {"type":"reasoning","text":…} dsh and OpenCode,
 // {"kind":"thinking","value":…} VS Code, "thoughts" Gemini CLI, "reasoningText"
-// Copilot CLI.
+// Copilot CLI, "thinking":{"text":…} Cursor.
 func reasoning(record []byte) string {
 	var f thoughts
 	f.look(jsonv.Parse(record), 0)
@@ -48,8 +48,8 @@ func (f *thoughts) look(v jsonv.Value, depth int) {
 			}
 		}
 		v.Each(func(key, x jsonv.Value) bool {
-			switch key.Str() {
-			case "thoughts", "reasoningText":
+			switch name := key.Str(); {
+			case name == "thoughts", name == "reasoningText", name == "thinking" && x.Kind() == jsonv.Object:
 				f.take(x, depth)
 			default:
 				f.look(x, depth+1)

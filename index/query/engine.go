@@ -45,7 +45,7 @@ type Options struct {
 	// Transport decides whether path: also looks at transcript paths.
 	Transport contract.Transport
 	// ResumeCommand quotes the command that continues a session, "" if none.
-	ResumeCommand func(agent, sessionID string) string
+	ResumeCommand func(agent, sessionID, format string) string
 	// CodexHome is the CODEX_HOME a Codex transcript lies in, "" if unknown.
 	CodexHome func(path string) string
 }

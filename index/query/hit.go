@@ -39,7 +39,7 @@ func (s *search) hit(sess *store.Session, r *ranked, c *snippets) (contract.Hit,
 		h.Source.CodexHome = s.opt.CodexHome(sess.Path)
 	}
 	if h.Source.Presence == contract.PresencePresent && s.opt.ResumeCommand != nil {
-		h.ResumeCommand = s.opt.ResumeCommand(sess.Agent, sess.SID)
+		h.ResumeCommand = s.opt.ResumeCommand(sess.Agent, sess.SID, sess.Format)
 	}
 	return h, nil
 }

@@ -178,6 +178,10 @@ type Homebound interface {
 	ResumeFolder(path string, h *Header) string
 }
 
+// Selective is implemented by a Reader whose agent continues only some of its
+// sessions from a command line, told by Header.Format.
+type Selective interface{ Resumes(format string) bool }
+
 // Better reports whether s is preferred over o as the copy of one session that
 // is read: class, then size, then the newer file. Of equals the lower path.
 func (s Source) Better(o Source) bool {

@@ -6,6 +6,7 @@ import (
 	"github.com/sessionls/sessionls/index/transcript/claude"
 	"github.com/sessionls/sessionls/index/transcript/codex"
 	"github.com/sessionls/sessionls/index/transcript/copilot"
+	"github.com/sessionls/sessionls/index/transcript/cursor"
 	"github.com/sessionls/sessionls/index/transcript/dsh"
 	"github.com/sessionls/sessionls/index/transcript/gemini"
 	"github.com/sessionls/sessionls/index/transcript/opencode"
@@ -25,5 +26,6 @@ func All() []transcript.Reader {
 		opencode.New(),
 		copilot.New(),
 		vscode.New(),
+		cursor.New(),
 	}
 }

@@ -291,6 +291,9 @@ func TestLocateInStores(t *testing.T) {
 	d := newDisk(t, "../../../testdata/home")
 	for _, c := range []struct{ store, change string }{
 		{".local/share/opencode/opencode.db", `UPDATE session SET title = title || ' again', time_updated = (SELECT max(time_updated) FROM session) + 1 WHERE id = (SELECT id FROM session ORDER BY time_updated DESC LIMIT 1)`},
+		{".config/Cursor/User/globalStorage/state.vscdb", `INSERT INTO cursorDiskKV SELECT key, replace(value, 'Done.', 'Done?') FROM cursorDiskKV WHERE key = 'bubbleId:d0c1b2a3-9485-4768-8a59-b4c3d2e1f0a9:b0000000-0000-4000-8000-000000000006'`},
+		{".config/Cursor/User/workspaceStorage/0f1e2d3c4b5a69788796a5b4c3d2e1f0/state.vscdb", `INSERT INTO ItemTable SELECT key, replace(value, 'Old ask tab', 'Old ask tab again') FROM ItemTable WHERE key = 'workbench.panel.aichat.view.aichat.chatdata'`},
+		{".cursor/chats/629517fcab1d492cc99960f248f7573c/9a9e0000-1111-4222-8333-444455556602/store.db", `UPDATE meta SET value = replace(value, 'New Chat', 'Count')`},
 		{".codex/state_5.sqlite", `UPDATE threads SET title = 'another title' WHERE id = (SELECT min(id) FROM threads)`},
 	} {
 		path := filepath.Join(d.env.Home, filepath.FromSlash(c.store))
@@ -323,6 +326,8 @@ func TestConcernsNobody(t *testing.T) {
 		".codex/worktrees/a1/src", ".codex/log/codex-tui.log", ".codex/logs_1.sqlite-wal",
 		".local/share/opencode/snapshot/p/objects/ab", ".local/share/opencode/log/x.log",
 		".gemini/settings.json", ".gemini/oauth_creds.json", ".claude.json",
+		".config/Cursor/User/globalStorage/state.vscdb.backup", ".config/Cursor/User/globalStorage/state.vscdb-shm", ".config/Cursor/User/globalStorage/conversation-search.db-wal",
+		".config/Cursor/User/History/x/y.txt", ".cursor/mcp.json", ".cursor/extensions/x", ".cursor/projects/home-dev-work-tidewatch/terminals/1.txt", ".cursor/chats/a/b/store.db-shm",
 	} {
 		path := filepath.Join(d.env.Home, filepath.FromSlash(rel))
 		for _, rd := range d.readers {

@@ -49,21 +49,26 @@ func settings(home, goos string) string {
 	return filepath.Join(home, ".config")
 }
 
-func (reader) Roots(env transcript.Env) []transcript.Root {
-	base := settings(env.Home, env.GOOS)
+// base is where the system keeps settings of applications, as far as variables
+// say.
+func base(env transcript.Env) string {
 	switch env.GOOS {
 	case "darwin":
 	case "windows":
 		if dir := env.Var("APPDATA"); dir != "" {
-			base = dir
+			return dir
 		}
 	default:
 		if dir := env.Var("XDG_CONFIG_HOME"); dir != "" {
-			base = dir
+			return dir
 		}
 	}
+	return settings(env.Home, env.GOOS)
+}
+
+func (reader) Roots(env transcript.Env) []transcript.Root {
 	var roots []transcript.Root
-	for _, dir := range userDirs(env.Home, base) {
+	for _, dir := range userDirs(env.Home, base(env)) {
 		roots = append(roots, transcript.Root{Path: dir, Kind: kindUser})
 	}
 	if dir := env.Var("VSCODE_PORTABLE"); dir != "" {
