@@ -90,6 +90,22 @@ func ReadDocument(ctx context.Context, r io.Reader, lists, skip []string,
 	}
 }
 
+// ReadArray streams one JSON array from r as ReadDocument streams its lists, within
+// limits that the caller gives. lost is the number of bytes of text left out.
+func ReadArray(ctx context.Context, r io.Reader, lim jsonv.Limits, elem func(i int, v jsonv.Value) error) (lost int64, err error) {
+	d := &document{r: bufio.NewReaderSize(r, 256<<10), lim: lim}
+	c, err := d.next()
+	if err != nil {
+		return 0, torn(err)
+	}
+	if c != '[' {
+		return 0, fmt.Errorf("read document: it starts with %q, not with a list", c)
+	}
+	d.back()
+	err = d.list(ctx, "", func(_ string, i int, v jsonv.Value) error { return elem(i, v) })
+	return d.lost, torn(err)
+}
+
 func torn(err error) error {
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
 		return ErrTorn
@@ -102,6 +118,8 @@ type document struct {
 	lim jsonv.Limits
 	buf []byte
 	cut int64
+	// lost is the part of cut that was text.
+	lost int64
 }
 
 // next returns the next byte that is no white space (a byte order mark and
@@ -144,6 +162,7 @@ func (d *document) value(ctx context.Context) (jsonv.Value, error) {
 		if done {
 			d.buf = s.Bytes()
 			d.cut += s.Cut()
+			d.lost += s.Lost()
 			if s.Broken() {
 				return nil, errors.New("read document: nested or structured beyond any bound")
 			}

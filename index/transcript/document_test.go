@@ -66,6 +66,47 @@ func TestReadDocument(t *testing.T) {
 	}
 }
 
+func TestReadArray(t *testing.T) {
+	for _, c := range []struct {
+		name, in, want string
+		fails, torn    bool
+	}{
+		{"elements", ` [{"a":1,"copy":[2]}, "two" ,[3],null] `, `0={"a":1,"copy":null} 1="two" 2=[3] 3=null`, false, false},
+		{"empty", "\ufeff[]", "", false, false},
+		{"empty file", "", "", true, true},
+		{"torn", `[{"a":1},{"b":`, `0={"a":1}`, true, true},
+		{"torn before the end", `[{"a":1}`, `0={"a":1}`, true, true},
+		{"an object", `{"a":[1]}`, "", true, false},
+		{"a brace", `[1}`, "0=1", true, false},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			for name, r := range map[string]io.Reader{"at once": strings.NewReader(c.in), "byte by byte": iotest.OneByteReader(strings.NewReader(c.in))} {
+				var got []string
+				_, err := ReadArray(context.Background(), r, jsonv.DefaultLimits("copy"), func(i int, v jsonv.Value) error {
+					got = append(got, fmt.Sprintf("%d=%s", i, v))
+					return nil
+				})
+				if strings.Join(got, " ") != c.want || (err != nil) != c.fails || errors.Is(err, ErrTorn) != c.torn {
+					t.Errorf("%s: %q, %v; want %s, fails %v torn %v", name, got, err, c.want, c.fails, c.torn)
+				}
+			}
+		})
+	}
+	stop := errors.New("enough")
+	if _, err := ReadArray(context.Background(), strings.NewReader("[1,2]"), jsonv.DefaultLimits(), func(int, jsonv.Value) error { return stop }); !errors.Is(err, stop) {
+		t.Errorf("stopped: %v", err)
+	}
+	long := `["` + strings.Repeat("gull ", 1000) + `","` + strings.Repeat("iVBORw0KGgo4", 1000) + `"]`
+	size := 0
+	lost, err := ReadArray(context.Background(), strings.NewReader(long), jsonv.Limits{String: 2000, StringTail: 500, Total: 4000}, func(_ int, v jsonv.Value) error {
+		size += len(v)
+		return nil
+	})
+	if err != nil || lost < 3000 || lost > 3010 || size > 2500 {
+		t.Errorf("within limits: %d bytes lost, %d kept, %v", lost, size, err)
+	}
+}
+
 func TestReadDocumentStops(t *testing.T) {
 	stop := errors.New("enough")
 	nothing := func(string, jsonv.Value) error { return nil }

@@ -68,17 +68,8 @@ func base(env transcript.Env) string {
 
 func (reader) Roots(env transcript.Env) []transcript.Root {
 	var roots []transcript.Root
-	for _, dir := range userDirs(env.Home, base(env)) {
+	for _, dir := range AllUserDirs(env) {
 		roots = append(roots, transcript.Root{Path: dir, Kind: kindUser})
-	}
-	if dir := env.Var("VSCODE_PORTABLE"); dir != "" {
-		roots = append(roots, transcript.Root{Path: filepath.Join(dir, "user-data", "User"), Kind: kindUser})
-	}
-	if env.GOOS == "linux" {
-		// The sandboxed packages keep the same tree under their own name.
-		for _, dir := range []string{"com.visualstudio.code/config/Code", "com.vscodium.codium/config/VSCodium"} {
-			roots = append(roots, transcript.Root{Path: filepath.Join(env.Home, ".var", "app", filepath.FromSlash(dir), "User"), Kind: kindUser})
-		}
 	}
 	for _, dir := range env.Extra {
 		roots = append(roots, transcript.Root{Path: dir, Kind: kindExtra, Configured: true})

@@ -6,8 +6,26 @@ import (
 	"github.com/sessionls/sessionls/index/transcript"
 )
 
-// What follows is for readers of editors that are built from VS Code and keep
-// conversations of a form of their own beside its files.
+// What follows is for readers of editors that are built from VS Code, and of its
+// extensions, which keep conversations of a form of their own beside its files.
+
+// AllUserDirs are the User folders of VS Code and all editors built from it.
+func AllUserDirs(env transcript.Env) []string {
+	dirs := userDirs(env.Home, base(env))
+	if dir := env.Var("VSCODE_PORTABLE"); dir != "" {
+		dirs = append(dirs, filepath.Join(dir, "user-data", "User"))
+	}
+	if env.GOOS == "linux" {
+		// The sandboxed packages keep the same tree under their own name.
+		for _, dir := range []string{"com.visualstudio.code/config/Code", "com.vscodium.codium/config/VSCodium"} {
+			dirs = append(dirs, filepath.Join(env.Home, ".var", "app", filepath.FromSlash(dir), "User"))
+		}
+	}
+	return dirs
+}
+
+// UserDirsBelow are those of a home folder that a person named.
+func UserDirsBelow(home, goos string) []string { return userDirs(home, settings(home, goos)) }
 
 // UserDirs are the User folders of an editor on this machine: where the system
 // keeps settings of applications, and in the folder of its server for
