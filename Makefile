@@ -24,7 +24,7 @@ export Q
 
 help:
 	@echo 'make run Q="some words"   search your own sessions'
-	@echo 'make demo Q="tide table"  search invented sessions of nine agents'
+	@echo 'make demo Q="tide table"  search invented sessions of ten agents'
 	@echo 'make build                build $(BIN)'
 	@echo 'make install              install sessionls where go install puts it'
 	@echo 'make test                 run every check (.ci/run does)'

@@ -8,7 +8,8 @@ import (
 )
 
 const rootHelp = `sessionls finds the conversations you had with your coding agents: Claude Code, Codex,
-Pi, DeepSeek Harness, Gemini CLI, OpenCode, Copilot CLI, VS Code Copilot Chat and Cursor.
+Pi, DeepSeek Harness, Gemini CLI, OpenCode, Copilot CLI, VS Code Copilot Chat, Cursor and
+Cline.
 
 It reads the transcripts they leave on this machine, keeps one index of them, and answers
 from a terminal and, as a language server, in an editor. Transcripts are never changed,

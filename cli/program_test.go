@@ -314,7 +314,7 @@ func TestCompletion(t *testing.T) {
 		{[]string{"search", "x", "--agent", ""}, contract.Agents()},
 		{[]string{"search", "x", "--scope", ""}, []string{"conversation", "all"}},
 		{[]string{"search", "x", "--sort", ""}, []string{"relevance", "newest"}},
-		{[]string{"search", "agent:c"}, []string{"agent:claude", "agent:codex", "agent:copilot", "agent:cursor"}},
+		{[]string{"search", "agent:c"}, []string{"agent:claude", "agent:codex", "agent:copilot", "agent:cursor", "agent:cline"}},
 		{[]string{"search", "is:f"}, []string{"is:fork"}},
 		{[]string{"search", "ro"}, []string{"role:"}},
 		{[]string{"completion", ""}, []string{"bash", "zsh", "fish", "powershell"}},

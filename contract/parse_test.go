@@ -213,7 +213,7 @@ func TestParseSearchSessionsFaults(t *testing.T) {
 		{`{"query":"x","executionHost":"docker:x"}`, "executionHost", config, "allowed"},
 		{`{"query":"x","executionHost":7}`, "executionHost", config, "want a string"},
 
-		{`{"query":"x","filters":{"agents":["claude","aider"]}}`, "filters.agents", filter, "claude, codex, pi, dsh, gemini, opencode, copilot, vscode, cursor"},
+		{`{"query":"x","filters":{"agents":["claude","aider"]}}`, "filters.agents", filter, "claude, codex, pi, dsh, gemini, opencode, copilot, vscode, cursor, cline"},
 		{`{"query":"x","filters":{"agents":["Claude"]}}`, "filters.agents", filter, "allowed"},
 		{`{"query":"x","filters":{"agents":"claude"}}`, "filters.agents", filter, "want a list, got a string"},
 		{`{"query":"x","filters":{"agents":["claude",null]}}`, "filters.agents", filter, "element 1: want a string, got null"},

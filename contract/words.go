@@ -12,6 +12,7 @@ const (
 	AgentCopilot  = "copilot"  // GitHub Copilot CLI
 	AgentVSCode   = "vscode"   // VS Code Copilot Chat
 	AgentCursor   = "cursor"   // Cursor, the editor and its command line tool
+	AgentCline    = "cline"    // Cline, the extension and its command line tool
 )
 
 // Agents lists the ids above in their fixed order. The slice is the caller's
@@ -19,7 +20,7 @@ const (
 func Agents() []string {
 	return []string{
 		AgentClaude, AgentCodex, AgentPi, AgentDsh,
-		AgentGemini, AgentOpenCode, AgentCopilot, AgentVSCode, AgentCursor,
+		AgentGemini, AgentOpenCode, AgentCopilot, AgentVSCode, AgentCursor, AgentCline,
 	}
 }
 

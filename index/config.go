@@ -40,7 +40,7 @@ const ConfigText = `# Configuration of sessionls. Everything is optional; sessio
 
 # Further folders in which to look for an agent's transcripts, besides the usual
 # ones and those its own environment variables name. Absolute, or below "~/".
-# Agents: claude, codex, pi, dsh, gemini, opencode, copilot, vscode, cursor.
+# Agents: claude, codex, pi, dsh, gemini, opencode, copilot, vscode, cursor, cline.
 #
 # [roots]
 # claude = ["/mnt/old-laptop/home/me/.claude"]

@@ -318,8 +318,9 @@ func TestResumeCommand(t *testing.T) {
 		{"claude", idA, "", "claude --resume " + idA},
 		{"codex", "it's; $(rm) `x`", "", `codex resume 'it'\''s; $(rm) ` + "`x`'"},
 		{"claude", "-rf", "", ""}, {"claude", "a\nb", "", ""}, {"claude", "a\x7f", "", ""}, {"claude", "a\u0085", "", ""}, {"claude", "", "", ""}, {"nobody", "x", "", ""},
-		// Of Cursor's, those only that its command line tool has.
+		// Of Cursor's and Cline's, those only that their command line tools have.
 		{"cursor", idA, "chat-store", "cursor-agent --resume " + idA}, {"cursor", idA, "composer", ""}, {"cursor", idA, "transcript-jsonl", ""},
+		{"cline", idA, "session", "cline --id " + idA}, {"cline", idA, "task", ""}, {"cline", idA + "#agent-x", "session", ""},
 	} {
 		if got := s.ResumeCommand(c.agent, c.id, c.format); got != c.want {
 			t.Errorf("%s %q %q: %q, want %q", c.agent, c.id, c.format, got, c.want)

@@ -12,7 +12,7 @@ import (
 // {"type":"thinking","thinking":…} Claude Code and Pi, {"type":"reasoning",
 // "summary":[{"text":…}]} Codex, {"type":"reasoning","text":…} dsh and OpenCode,
 // {"kind":"thinking","value":…} VS Code, "thoughts" Gemini CLI, "reasoningText"
-// Copilot CLI, "thinking":{"text":…} Cursor.
+// Copilot CLI, "thinking":{"text":…} Cursor, {"say":"reasoning","text":…} Cline.
 func reasoning(record []byte) string {
 	var f thoughts
 	f.look(jsonv.Parse(record), 0)
@@ -41,7 +41,7 @@ func (f *thoughts) look(v jsonv.Value, depth int) {
 			return true
 		})
 	case jsonv.Object:
-		for _, word := range []string{v.Get("type").Str(), v.Get("kind").Str()} {
+		for _, word := range []string{v.Get("type").Str(), v.Get("kind").Str(), v.Get("say").Str()} {
 			if word == "thinking" || word == "reasoning" || word == "agent_reasoning" {
 				f.take(v, depth)
 				return

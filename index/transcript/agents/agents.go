@@ -4,6 +4,7 @@ package agents
 import (
 	"github.com/sessionls/sessionls/index/transcript"
 	"github.com/sessionls/sessionls/index/transcript/claude"
+	"github.com/sessionls/sessionls/index/transcript/cline"
 	"github.com/sessionls/sessionls/index/transcript/codex"
 	"github.com/sessionls/sessionls/index/transcript/copilot"
 	"github.com/sessionls/sessionls/index/transcript/cursor"
@@ -27,5 +28,6 @@ func All() []transcript.Reader {
 		copilot.New(),
 		vscode.New(),
 		cursor.New(),
+		cline.New(),
 	}
 }

@@ -328,6 +328,7 @@ func TestConcernsNobody(t *testing.T) {
 		".gemini/settings.json", ".gemini/oauth_creds.json", ".claude.json",
 		".config/Cursor/User/globalStorage/state.vscdb.backup", ".config/Cursor/User/globalStorage/state.vscdb-shm", ".config/Cursor/User/globalStorage/conversation-search.db-wal",
 		".config/Cursor/User/History/x/y.txt", ".cursor/mcp.json", ".cursor/extensions/x", ".cursor/projects/home-dev-work-tidewatch/terminals/1.txt", ".cursor/chats/a/b/store.db-shm",
+		".cline/data/settings/providers.json", ".cline/data/tasks/1762000000000/context_history.json", ".cline/data/state/x.json", ".cline/data/sessions/a/b.log", ".cline/data/logs/cline.log",
 	} {
 		path := filepath.Join(d.env.Home, filepath.FromSlash(rel))
 		for _, rd := range d.readers {
