@@ -24,6 +24,7 @@ type builder struct {
 
 	h       transcript.Header
 	seq     int
+	timed   bool    // an own record has a time
 	inherit *parent // of a fork, as long as what is read was copied
 }
 
@@ -55,6 +56,7 @@ func (b *builder) emit(e *transcript.Event, record jsonv.Value) error {
 	} else {
 		b.inherit = nil
 		b.h.SawTime(e.Time, b.env.Time())
+		b.timed = b.timed || !e.Time.IsZero()
 	}
 	if e.Message {
 		b.h.MessageCount++

@@ -269,6 +269,16 @@ func TestForks(t *testing.T) {
 	}
 }
 
+// A session is as new as its last message, else as its document says.
+func TestTimes(t *testing.T) {
+	for _, c := range []struct{ ts, want string }{{`,"ts":1785000000000`, "2026-07-25 17:20"}, {"", "2026-07-26 10:00"}, {`,"ts":"soon"`, "2026-07-26 10:00"}} {
+		s, _, err := one(t, map[string]string{session + "s1.messages.json": `{"updated_at":"2026-07-26T10:00:00.000Z","messages":[{"role":"user","content":"x"` + c.ts + `}]}`, session + "s1.json": `{"started_at":"2026-07-25T17:00:00.000Z"}`})
+		if err != nil || s.UpdatedAt.Format("2006-01-02 15:04") != c.want || s.CreatedAt.Format("15:04") != "17:00" {
+			t.Errorf("%s: %v %s, %s", c.ts, err, s.CreatedAt, s.UpdatedAt)
+		}
+	}
+}
+
 // A large document passes piece by piece: values of 100 MB, and results beside what
 // was shown.
 func TestLarge(t *testing.T) {

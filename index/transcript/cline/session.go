@@ -4,6 +4,7 @@ import (
 	"io"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"github.com/sessionls/sessionls/index/transcript"
 	"github.com/sessionls/sessionls/index/transcript/jsonv"
@@ -21,10 +22,11 @@ func (b *builder) session(f *transcript.File, path string) error {
 	if child {
 		b.h.Relation, b.h.ParentID, b.h.LineageEvidence, b.h.DelegationDepth = transcript.RelationSubagent, folder, transcript.EvidencePath, 1
 	}
+	var updated time.Time
 	_, err := transcript.ReadDocument(b.ctx, io.LimitReader(f, f.Size), []string{"messages"}, bulk,
 		func(key string, v jsonv.Value) error {
-			if key == "updated_at" && b.seq > 0 {
-				b.h.SawTime(transcript.ParseTime(v), b.env.Time())
+			if key == "updated_at" {
+				updated = transcript.ParseTime(v)
 			}
 			return nil
 		},
@@ -34,6 +36,9 @@ func (b *builder) session(f *transcript.File, path string) error {
 			}
 			return nil
 		})
+	if !b.timed {
+		b.h.SawTime(updated, b.env.Time()) // messages of the first releases have no times
+	}
 	return err
 }
 
