@@ -56,6 +56,9 @@ func TestTyped(t *testing.T) {
 		{"<explicit_instructions type=\"new_task\">The user has asked…</explicit_instructions>\nstart anew", "start anew"},
 		{"[TASK RESUMPTION] This task was interrupted 5 minutes ago.\n\nNew instructions for task continuation:\n<user_message>\nuse the other one\n</user_message>", "use the other one"},
 		{"[TASK RESUMPTION] This task was interrupted 5 minutes ago.", ""},
+		{"[ERROR] cannot find module tide", "[ERROR] cannot find module tide"},
+		{"<user_input mode=\"act\">[TASK RESUMPTION] is what it says</user_input>", "[TASK RESUMPTION] is what it says"},
+		{"<task>\n<environment_details>what are these?</environment_details> tell me\n</task>", "<environment_details>what are these?</environment_details> tell me"},
 		{"[ERROR] You did not use a tool in your previous response! Please retry with a tool use.", ""},
 		{"The user has provided feedback on the results. Consider their input.\n<feedback>\nnot yet\n</feedback>", "not yet"},
 		{"<answer>\nthe green one\n</answer>", "the green one"},
@@ -168,7 +171,7 @@ func TestNoise(t *testing.T) {
 		t.Fatal(err)
 	}
 	all := s.Text(transcript.Prose) + s.Text(transcript.Call) + s.Text(transcript.Output)
-	if strings.Contains(all, "xylograph") || strings.Contains(all, "iVBOR") || !strings.Contains(all, "quoted") || s.MessageCount != 2 {
+	if s.Title != "why is <environment_details>quoted</environment_details> sent?" || strings.Contains(all, "xylograph") || strings.Contains(all, "iVBOR") || !strings.Contains(all, "quoted") || s.MessageCount != 2 {
 		t.Errorf("%d messages; %q", s.MessageCount, all)
 	}
 }

@@ -158,7 +158,7 @@ func (s *shown) entry(v jsonv.Value, superseded bool) error {
 func (s *shown) user(v jsonv.Value, e *transcript.Event, text string) {
 	s.begun = true
 	e.Type, e.Role = transcript.TypeUserMessage, transcript.RoleUser
-	e.Message = s.prose(e, typed(text)) || v.Get("images").Len() > 0
+	e.Message = s.prose(e, text) || v.Get("images").Len() > 0 // as it was typed
 	v.Get("files").Elems(func(_ int, f jsonv.Value) bool {
 		e.Files = transcript.AppendPath(e.Files, s.h.CWD, f.Str())
 		return true

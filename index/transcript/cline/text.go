@@ -2,6 +2,7 @@ package cline
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 	"unicode"
 
@@ -26,7 +27,7 @@ var additions = []string{
 // notes begin what is told to the model in the person's name; nothing of the block
 // is typed but what stands in an envelope inside.
 var notes = []string{
-	"[TASK RESUMPTION]", "[ERROR] ", "[NOTE] ", "[[NOTE]]", "New instructions for task continuation:", "New message to respond to with plan_mode_respond tool",
+	"[TASK RESUMPTION]", "[ERROR] You did not use a tool", "[NOTE] Some previous conversation history", "New instructions for task continuation:", "New message to respond to with plan_mode_respond tool",
 	"(The user did not provide a new message.", "The user has provided feedback on the results.", "The user provided the following feedback:",
 	"You seem to be having trouble proceeding.", "The user has provided additional context",
 }
@@ -36,7 +37,9 @@ var notes = []string{
 // one (matching.md rule 12).
 func typed(text string) string { return typedWithin(text, 0) }
 
-// maxNested is how deep envelopes stand in each other at most.
+// nested are the envelopes that stand in others, at most so deep.
+var nested = []string{"user_input", "user_command", "mode_notice", "environment_notice"}
+
 const maxNested = 4
 
 func typedWithin(text string, depth int) string {
@@ -49,8 +52,8 @@ func typedWithin(text string, depth int) string {
 	for {
 		t := strings.TrimLeftFunc(text, unicode.IsSpace)
 		name, attributes, inside, rest, ok := envelope(t)
-		if depth > maxNested {
-			ok = false
+		if depth > 0 && !(depth <= maxNested && slices.Contains(nested, name)) {
+			ok = false // what was typed
 		}
 		switch {
 		case ok && envelopes[name]:
@@ -64,7 +67,7 @@ func typedWithin(text string, depth int) string {
 		case ok:
 			text = rest
 			continue
-		case noted(t):
+		case depth == 0 && noted(t):
 			for _, tag := range []string{"user_message", "feedback"} {
 				if inside, ok := between(t, tag); ok {
 					keep(inside)
@@ -72,7 +75,10 @@ func typedWithin(text string, depth int) string {
 			}
 			return strings.Join(kept, "\n")
 		}
-		keep(withoutAdditions(transcript.Typed(t)))
+		if depth == 0 { // inside of an envelope stands what was typed, whatever it is
+			t = transcript.Typed(t)
+		}
+		keep(withoutAdditions(t))
 		return strings.Join(kept, "\n")
 	}
 }
