@@ -93,6 +93,9 @@ func (m *message) part(p jsonv.Value) {
 			text = rest
 		}
 		m.answer(first(transcript.CleanWord(p.Get("name").Str()), tool), text, p.Get("is_error").True() || failed(text))
+		if _, said := feedback(text); said != "" {
+			m.prose = append(m.prose, said)
+		}
 		m.answered = append(m.answered, p.Get("tool_use_id").Str())
 	}
 }

@@ -135,6 +135,24 @@ func TestResults(t *testing.T) {
 	}
 }
 
+// What a person said to a call is no output, and a file with such tags is one.
+func TestFeedback(t *testing.T) {
+	for _, c := range [][3]string{
+		{"plain", "plain", ""}, {"package a // <feedback>x</feedback>", "package a // <feedback>x</feedback>", ""}, {"<feedback>", "<feedback>", ""},
+		{"ok\n\nThe user provided the following feedback:\n<feedback>\nnot so\n</feedback>", "ok", "not so"},
+		{"The user has provided feedback on the results.\n<feedback>\nmore\n</feedback>\n\n<file_content path=\"a\">\nx\n</file_content>", "", "more"},
+	} {
+		if _, said := feedback(c[0]); output(c[0]) != c[1] || said != c[2] {
+			t.Errorf("%q: %q, %q", c[0], output(c[0]), said)
+		}
+	}
+	s, _, err := one(t, map[string]string{task + sentFile: list(`{"role":"assistant","content":[{"type":"tool_use","id":"c","name":"attempt_completion","input":{"result":"done"}}]}`,
+		`{"role":"user","content":[{"type":"tool_result","tool_use_id":"c","content":"The user has provided feedback on the results.\n<feedback>\nnot yet\n</feedback>"}]}`)})
+	if err != nil || s.Said() != "assistant: done | user: not yet" {
+		t.Errorf("%v %s", err, s.Said())
+	}
+}
+
 // The folder is told by the history, else by what describes the environment.
 func TestFolder(t *testing.T) {
 	env := `{"role":"user","content":[{"type":"text","text":"<task>x</task>"},{"type":"text","text":"<environment_details>\n# Current Working Directory (/srv/tide) Files\na\n</environment_details>"}]}`

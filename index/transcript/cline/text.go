@@ -195,23 +195,29 @@ func failed(result string) bool {
 	return false
 }
 
-// output is a result without what stands elsewhere: what a person said to it is an
-// entry of its own.
-func output(text string) string {
-	if !strings.Contains(text, "<feedback>") {
-		return withoutAdditions(text)
+// feedbackNotes stand before what a person said to a call. A file may have such tags, too.
+var feedbackNotes = []string{"The user provided the following feedback", "The user has provided feedback", "The user denied this operation and provided"}
+
+// feedback splits off a result what a person said to it.
+func feedback(text string) (result, said string) {
+	before, rest, ok := strings.Cut(text, "<feedback>")
+	inside, after, closed := strings.Cut(rest, "</feedback>")
+	if !ok || !closed {
+		return text, ""
 	}
-	var b strings.Builder
-	for {
-		before, rest, ok := strings.Cut(text, "<feedback>")
-		_, after, closed := strings.Cut(rest, "</feedback>")
-		if !ok || !closed {
-			b.WriteString(text)
-			return withoutAdditions(b.String())
+	for _, note := range feedbackNotes {
+		if i := strings.LastIndex(before, note); i >= 0 && len(before)-i < 400 {
+			return before[:i] + after, strings.TrimSpace(inside)
 		}
-		b.WriteString(before)
-		text = after
 	}
+	return text, ""
+}
+
+// output is a result without what stands elsewhere: what a person said to it, and
+// what mentions in that have pulled in.
+func output(text string) string {
+	text, _ = feedback(text)
+	return strings.Trim(withoutAdditions(text), "\r\n")
 }
 
 // folder matches where the environment says that the task was started.
