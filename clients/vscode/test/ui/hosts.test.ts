@@ -92,8 +92,7 @@ describe(`a person with other hosts (${editionOfTest()})`, () => {
     await w.tab(`${remote.sessionId}.md`).waitFor();
     await w.lines.filter({ hasText: 'silts' }).waitFor();
     await w.until(async () => /dredg|basin/i.test(await w.selected()));
-    await w.key('F8');
-    await w.statusText(/Match \d of \d/);
+    await w.toMatch('F8');
     hosts.say('user', 'And the lighthouse?');
     await w.until(async () => {
       // The other side's index follows within moments.

@@ -69,11 +69,9 @@ describe(`a person at VS Code (${editionOfTest()})`, () => {
   });
 
   step('walks through the matches', async () => {
-    await w.key('F8');
-    await w.statusText(/Match \d of \d/);
+    await w.toMatch('F8');
     await w.picture('transcript');
-    await w.key('Shift+F8');
-    await w.statusText(/Match \d of \d/);
+    await w.toMatch('Shift+F8');
   });
 
   step('sees the document follow while the session goes on', async () => {

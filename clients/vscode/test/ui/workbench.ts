@@ -174,6 +174,14 @@ export class Workbench {
     await this.page.locator('.statusbar-item', { hasText: text }).first().waitFor();
   }
 
+  /** Goes to another match by that key: it is the editor's own until the extension has marked the matches. */
+  async toMatch(key: 'F8' | 'Shift+F8'): Promise<void> {
+    await this.until(async () => {
+      await this.key(key);
+      return this.page.locator('.statusbar-item', { hasText: /Match \d of \d/ }).first().waitFor({ timeout: 3000 }).then(() => true, () => false);
+    });
+  }
+
   async clipboard(): Promise<string> {
     return this.page.evaluate('navigator.clipboard.readText()');
   }
