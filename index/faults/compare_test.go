@@ -16,6 +16,7 @@ import (
 	"github.com/sessionls/sessionls/contract"
 	"github.com/sessionls/sessionls/index"
 	"github.com/sessionls/sessionls/index/exact/exacttest"
+	"github.com/sessionls/sessionls/index/store"
 )
 
 // content is what an index says of each session: its header and all its events
@@ -160,7 +161,7 @@ func (w *world) findable(what string, s *index.Service, sessions []*session, n i
 }
 
 // sound looks below the surface, where rows that belong to nothing would hide:
-// every row of the full-text tables is in one span, every part of a session
+// every row of a span is in the postings, every page in a segment, every part of a session
 // belongs to one, every session to a source, and SQLite finds nothing wrong.
 func (w *world) sound(what, own string) {
 	w.Helper()
@@ -173,15 +174,15 @@ func (w *world) sound(what, own string) {
 	if verdict != "ok" {
 		w.Errorf("%s: integrity_check: %s", what, verdict)
 	}
-	for _, table := range []string{"talk", "tool"} {
-		if _, err := db.Exec(`INSERT INTO ` + table + `(` + table + `) VALUES('integrity-check')`); err != nil {
-			w.Errorf("%s: the full-text table %s: %v", what, table, err)
-		}
+	r, err := store.OpenReader(context.Background(), filepath.Join(own, "index.db"))
+	w.must(err)
+	if err := r.Check(context.Background()); err != nil {
+		w.Errorf("%s: %v", what, err)
 	}
-	const spans = `(SELECT count(*) FROM span WHERE d.id >= first AND d.id < first + length(info)/2)`
+	w.must(r.Close())
 	for query, bad := range map[string]string{
-		`SELECT count(*) FROM talk_docsize d WHERE 1 <> ` + spans:                                                                           "rows of talk outside of spans",
-		`SELECT count(*) FROM tool_docsize d WHERE 1 <> ` + spans:                                                                           "rows of tool outside of spans",
+		`SELECT count(*) FROM talk WHERE id >> 32 NOT IN (SELECT id FROM segment WHERE stream = 0)`:                                         "pages of talk of no segment",
+		`SELECT count(*) FROM tool WHERE id >> 32 NOT IN (SELECT id FROM segment WHERE stream = 1)`:                                         "pages of tool of no segment",
 		`SELECT count(*) FROM span WHERE session NOT IN (SELECT id FROM session)`:                                                           "spans of no session",
 		`SELECT count(*) FROM block WHERE session NOT IN (SELECT id FROM session)`:                                                          "blocks of no session",
 		`SELECT count(*) FROM place WHERE session NOT IN (SELECT id FROM session)`:                                                          "places of no session",

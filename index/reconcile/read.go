@@ -16,10 +16,10 @@ import (
 // small, so that something can be found after the first second.
 const (
 	firstBatch = 256 << 10
-	maxBatch   = 16 << 20
+	maxBatch   = 32 << 20
 	maxFiles   = 2000
 
-	// A build is worth the bulk mode, and merging the full-text index
+	// A build is worth the bulk mode, and merging the postings
 	// afterwards, from this size on.
 	bulkFiles = 200
 	bulkBytes = 16 << 20

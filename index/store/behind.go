@@ -8,8 +8,7 @@ import (
 
 // Writing runs behind reading: inserts whose result nobody waits for are queued
 // and run on a goroutine of their own, in order, while the next events are read
-// and analysed. FTS5 takes more than half of a first build's time, so with two
-// cores the rest costs next to no time. Everything that looks into the database
+// and analysed, so that a first build uses two cores. Everything that looks into the database
 // waits for the queue first (settle), so that it sees what was written before.
 const (
 	// behindRows and behindBytes bound the queue: enough that neither side waits
@@ -28,9 +27,19 @@ type behind struct {
 	err error // the first failure; nothing runs after it
 }
 
+// write is a statement with its arguments, or something else to run.
 type write struct {
 	st   *sql.Stmt
 	args []any
+	run  func() error
+}
+
+func (w write) do() error {
+	if w.run != nil {
+		return w.run()
+	}
+	_, err := w.st.Exec(w.args...)
+	return err
 }
 
 func (b *behind) failure() error {
@@ -42,7 +51,7 @@ func (b *behind) failure() error {
 func (b *behind) run(queue <-chan write) {
 	for w := range queue {
 		if b.failure() == nil {
-			if _, err := w.st.Exec(w.args...); err != nil {
+			if err := w.do(); err != nil {
 				b.mu.Lock()
 				b.err = fmt.Errorf("write to the index: %w", err)
 				b.mu.Unlock()
@@ -101,7 +110,7 @@ func (t *Tx) later(query string, args ...any) error {
 			size += len(a)
 		}
 	}
-	return t.behind.put(write{st, args}, size)
+	return t.behind.put(write{st: st, args: args}, size)
 }
 
 // look gives the transaction for reading what was written so far.

@@ -1,25 +1,28 @@
 // Package store keeps the index: one SQLite database with sessions, their text
-// in compressed blocks, and an FTS5 table of analysed terms. It is the only
+// in compressed blocks, and the postings of its terms. It is the only
 // package that knows SQL.
 //
 // # Shape
 //
-// An event with searchable text is one or more rows of two contentless FTS
-// tables: talk has what people and models said and the sessions' titles, tool
-// has calls and output. They are apart because talk is a tenth of the text and
-// most of what is looked for; a common word's list there is short. A row with
-// both kinds of text has the same id in both.
+// An event with searchable text is one or more rows of two streams: talk has what
+// people and models said and the sessions' titles, tool has calls and output. They are apart
+// because talk is a tenth of the text and most of what is looked for; a common word's
+// list there is short. A row with both kinds of text has the same id in both.
 //
-// The one column holds terms that package analysis has already split, so the
-// tokenizer only separates at spaces. After the terms of the text come its side
-// terms (joined identifiers, special words) and the row's marks (tool names and
-// event types, as "=tool=bash"). A gap term between pieces keeps phrases from
-// spanning two of them. No query needs a column filter, which would make FTS5
-// decode every position list it passes.
+// The terms that package analysis has split are kept in segments of package postings, whose
+// pages are rows of a table of each stream; new rows are gathered in memory and written as a
+// segment when the transaction ends, and neighbours of like size are merged after it (segments.go).
+// SQLite's own FTS5 was used before: its lists take three times the room, because
+// each number takes whole bytes, and half as much time again.
+//
+// After the terms of the text come its side terms (joined identifiers, special words) and the
+// row's marks (tool names and event types, as "=tool=bash"), which have no position. A gap
+// between pieces keeps phrases from spanning two of them.
 //
 // Rows of one session that were written together form a span; spans are small,
 // are cached in memory, and tell the session, the kind and the length of any
-// row without a query. Events themselves (header fields and text) lie in
+// row without a query. A row without a span is gone: searches pass over it, and the next merge
+// of its segment leaves it out. Events themselves (header fields and text) lie in
 // zstd-compressed blocks of some tens of kilobytes that are read for the hits
 // of a page only.
 //
@@ -28,8 +31,8 @@
 // no row has looks through them for others.
 //
 // Row ids mean recency: a bulk build goes newest session first and takes blocks
-// of ids downwards from 2^40, ascending inside a block, as FTS5 wants it; what
-// is appended later goes upwards from there.
+// of ids downwards from 2^40, ascending inside a block; what is appended later goes
+// upwards from there. No id is used twice, so that segments never overlap.
 //
 // # Generation
 //

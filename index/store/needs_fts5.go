@@ -2,7 +2,7 @@
 
 package store
 
-// SQLite is compiled from source by the driver and leaves FTS5 out unless a
-// build tag asks for it; the program would start and then fail at its first
-// query. This line makes such a build fail at once, with the remedy in its name.
+// The build tag compiles FTS5 into SQLite. The index has postings of its own and does not need
+// it, but indexes of before schema 9 have FTS5 tables: without it SQLite could neither check
+// nor drop them. This line makes a build without the tag fail at once, with the remedy in its name.
 var _ = sessionls_needs_SQLite_FTS5_build_with_make_build_or_go_build_tags_sqlite_fts5

@@ -7,9 +7,9 @@ import (
 	"fmt"
 	"os"
 	"runtime"
-	"strings"
 	"sync"
 
+	"github.com/sessionls/sessionls/index/postings"
 	"github.com/sessionls/sessionls/index/vocabulary"
 )
 
@@ -24,6 +24,7 @@ type Reader struct {
 	times times
 
 	recent recent
+	lists  openLists
 
 	wordsMu sync.Mutex
 	words   map[int64]*vocabulary.Chunk // by row, as far as a search needed them
@@ -78,6 +79,9 @@ type Snapshot struct {
 	Generation int64
 	Identity   string
 	Spans      *Spans
+
+	mu   sync.Mutex
+	open [len(streams)][]*postings.Segment
 }
 
 // Snapshot opens a view of the index as it is now.
@@ -117,68 +121,4 @@ func (s *Snapshot) Close() error {
 		return fmt.Errorf("end reading the index: %w", err)
 	}
 	return nil
-}
-
-// Rows lists the rows of a stream that match, newest (highest) first: at most
-// limit of those not below from and below before.
-//
-// The ids come as one text: a row fetched through database/sql costs half a
-// microsecond, forty times what the list costs here. They are counted from firstRow, which
-// makes the text a third shorter.
-func (s *Snapshot) Rows(ctx context.Context, in Stream, e Expr, from, before int64, limit int) ([]int64, error) {
-	if e.IsZero() || limit <= 0 {
-		return nil, nil
-	}
-	var list sql.NullString
-	table := in.table()
-	err := s.tx.QueryRowContext(ctx, `SELECT group_concat(rowid - ?) FROM (SELECT rowid FROM `+table+` WHERE `+table+` MATCH ? AND rowid >= ? AND rowid < ? ORDER BY rowid DESC LIMIT ?)`,
-		firstRow, e.s, from, before, limit).Scan(&list)
-	if err != nil {
-		return nil, fmt.Errorf("search the full-text index: %w", err)
-	}
-	if list.String == "" {
-		return nil, nil
-	}
-	return rowsOf(list.String), nil
-}
-
-// rowsOf reads whole numbers with commas in between, as SQLite writes them.
-func rowsOf(list string) []int64 {
-	out := make([]int64, 0, strings.Count(list, ",")+1)
-	n, below := int64(0), false
-	end := func() {
-		if below {
-			n = -n
-		}
-		out = append(out, firstRow+n)
-		n, below = 0, false
-	}
-	for i := range len(list) {
-		switch c := list[i]; c {
-		case ',':
-			end()
-		case '-':
-			below = true
-		default:
-			n = 10*n + int64(c-'0')
-		}
-	}
-	end()
-	return out
-}
-
-// PrefixPages is about how many pages of a stream's full-text index hold the
-// words that begin with a prefix. It costs next to nothing: FTS5 notes with
-// which term a page begins (https://sqlite.org/fts5.html, in the source at "The
-// %_idx table": a term with the prefix '0', twice the page's number and a flag).
-func (s *Snapshot) PrefixPages(ctx context.Context, in Stream, prefix string) (int64, error) {
-	idx := in.table() + "_idx"
-	before := `coalesce((SELECT pgno FROM ` + idx + ` WHERE segid = id AND term < ? ORDER BY term DESC LIMIT 1)/2, 1)`
-	var n int64
-	err := s.tx.QueryRowContext(ctx, `WITH RECURSIVE segment(id) AS (SELECT min(segid) FROM `+idx+` UNION ALL SELECT (SELECT min(segid) FROM `+idx+` WHERE segid > id) FROM segment WHERE id IS NOT NULL)
-		SELECT coalesce(sum(`+before+` - `+before+`), 0) FROM segment WHERE id IS NOT NULL`, []byte("0"+prefix+"\xff"), []byte("0"+prefix)).Scan(&n)
-	if err != nil {
-		return 0, fmt.Errorf("look at the full-text index: %w", err)
-	}
-	return n, nil
 }

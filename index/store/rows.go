@@ -114,12 +114,6 @@ type analysed struct{ main, side []byte }
 
 func (a *analysed) reset() { a.main, a.side = a.main[:0], a.side[:0] }
 
-// text is what goes into the table.
-func (a *analysed) text(marks string) string {
-	a.main = append(append(append(a.main, a.side...), gap...), marks...)
-	return string(a.main)
-}
-
 // Bits of a row's kind in its span.
 const (
 	kindUser      = 1 << 0
@@ -166,16 +160,14 @@ func (s *Sink) insert(w *sessionWriter, r *ftsRow, marks string, role byte) (int
 	}
 	w.info = append(w.info, r.kind|role<<kindRoleShift, lengthCode(r.terms))
 	if r.kind&(kindUser|kindAssistant|kindHead) != 0 {
-		if err := s.t.later(`INSERT INTO talk(rowid, terms) VALUES(?,?)`, row, s.talk.text(marks)); err != nil {
+		if err := s.t.text(Talk, row, &s.talk, marks); err != nil {
 			return 0, err
 		}
-		s.t.w.words.Add(s.talk.main)
 	}
 	if r.kind&kindTool != 0 {
-		if err := s.t.later(`INSERT INTO tool(rowid, terms) VALUES(?,?)`, row, s.tool.text(marks)); err != nil {
+		if err := s.t.text(ToolText, row, &s.tool, marks); err != nil {
 			return 0, err
 		}
-		s.t.w.words.Add(s.tool.main)
 	}
 	return row, nil
 }
@@ -199,7 +191,7 @@ func eventMarks(e *transcript.Event) string {
 func MarkTool(name string) string { return "=tool=" + markWord(strings.ToLower(name)) }
 
 // MarkType is the mark of an event type; see MarkTool.
-func MarkType(name string) string { return "=type=" + markWord(name) }
+func MarkType(name string) string { return "=type=" + markWord(strings.ToLower(name)) }
 
 func markWord(s string) string {
 	s = strings.Map(func(r rune) rune {

@@ -20,7 +20,7 @@ import (
 
 // schemaVersion is raised when the tables or the meaning of their contents
 // change; a database of another version is set aside and rebuilt.
-const schemaVersion = 8
+const schemaVersion = 9
 
 // textVersion is raised when the same events become other rows or other kept
 // text: how long rows are, how output is reduced.
@@ -36,8 +36,7 @@ const firstRow = int64(1) << 40
 // batchRows is how many row ids a bulk batch reserves.
 const batchRows = int64(1) << 20
 
-// The tokenizer splits at spaces only: every other ASCII character that a
-// term may hold is named as part of terms, and non-ASCII ones are anyway.
+// talk and tool are the pages of the segments of these streams; see package postings.
 const schema = `
 CREATE TABLE meta(key TEXT PRIMARY KEY, value) WITHOUT ROWID;
 CREATE TABLE source(
@@ -76,12 +75,10 @@ CREATE INDEX more_block ON more(block);
 CREATE TABLE span(first INTEGER PRIMARY KEY, session INTEGER NOT NULL, info BLOB NOT NULL);
 CREATE INDEX span_session ON span(session);
 CREATE TABLE vocabulary(id INTEGER PRIMARY KEY AUTOINCREMENT, size INTEGER NOT NULL, data BLOB NOT NULL);
-` + "CREATE VIRTUAL TABLE talk USING fts5(terms, prefix='1 2'," + fullText + "CREATE VIRTUAL TABLE tool USING fts5(terms," + fullText
-
-// The prefix index answers the first two letters of a word that is being typed.
-// For the ten times larger table of tool text it would not be worth its size.
-const fullText = ` content='', contentless_delete=1, detail=full,
-  tokenize="ascii tokenchars '!#$%&()*+,-./:;<=>?@[\]^_` + "`" + `{|}~'");
+CREATE TABLE segment(id INTEGER PRIMARY KEY AUTOINCREMENT, stream INTEGER NOT NULL, oldest INTEGER NOT NULL, newest INTEGER NOT NULL,
+  rows INTEGER NOT NULL, dead INTEGER NOT NULL DEFAULT 0, bytes INTEGER NOT NULL, root BLOB NOT NULL);
+CREATE TABLE talk(id INTEGER PRIMARY KEY, data BLOB NOT NULL);
+CREATE TABLE tool(id INTEGER PRIMARY KEY, data BLOB NOT NULL);
 `
 
 // dsn builds a data source name. The path is escaped because the driver parses

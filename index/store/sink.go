@@ -445,9 +445,8 @@ func (s *Sink) Header(h *transcript.Header) error {
 // disown has the forks of a session that took its text for their own, because
 // it was not in the index, be read again.
 //
-// They are looked up first: an UPDATE that may touch several rows opens a
-// savepoint, on which FTS5 writes out all that it holds in memory. Once for
-// each session of a first index that is nearly half of its time.
+// They are looked up first, and nearly always there are none: an UPDATE that may touch
+// several rows opens a savepoint, once for each session of a first index.
 func (s *Sink) disown(parent string) error {
 	if s.t.adopted == nil {
 		st, err := s.t.stmt(`SELECT EXISTS(SELECT 1 FROM session WHERE adopted_ids IS NOT NULL)`)

@@ -9,8 +9,7 @@ import (
 
 // PartSize is how large one part of the index is.
 type PartSize struct {
-	// Part is a table with what belongs to it: its indexes, or the tables in
-	// which SQLite keeps a full-text index.
+	// Part is a table with its indexes.
 	Part string `json:"part"`
 	// Bytes is the size of the pages where SQLite was built with dbstat, else
 	// of the values in them.
@@ -75,12 +74,6 @@ func (r *Reader) sum(ctx context.Context, parts map[string]int64, query string) 
 		var n int64
 		if err := rows.Scan(&name, &n); err != nil {
 			return err
-		}
-		// talk_data, talk_idx … are where FTS5 keeps talk.
-		for _, stream := range []Stream{Talk, ToolText} {
-			if strings.HasPrefix(name, stream.table()+"_") {
-				name = stream.table()
-			}
 		}
 		parts[name] += n
 	}

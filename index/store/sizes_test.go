@@ -8,7 +8,7 @@ import (
 	"github.com/sessionls/sessionls/index/store/storetest"
 )
 
-// TestMeasure: the parts are the tables, full-text indexes as one part each, and
+// TestMeasure: the parts are the tables, and
 // together they are no larger than the file.
 func TestMeasure(t *testing.T) {
 	path := storetest.Path(t)

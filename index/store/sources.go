@@ -35,9 +35,8 @@ type SourceState struct {
 
 // PutSource stores a source's state and returns its id.
 //
-// It is looked up and then inserted or updated by id: an upsert and RETURNING
-// both need a savepoint, for which FTS5 writes out what it holds in memory.
-// With many sources in a transaction that cost a third of a first build.
+// It is looked up and then inserted or updated by id, which costs less than an upsert
+// with RETURNING: that needs a savepoint.
 func (t *Tx) PutSource(s SourceState) (int64, error) {
 	c := transcript.Checkpoint{}
 	if s.Checkpoint != nil {
@@ -209,19 +208,20 @@ func (t *Tx) dropText(id int64) error {
 	return nil
 }
 
-// dropRows removes the rows of a span from the full-text tables they are in.
+// dropRows removes a span: its rows belong to no session any more, so no search
+// finds them, and the next merge of their segments leaves them out.
 func (t *Tx) dropRows(first int64, info []byte) error {
+	var gone [len(streams)]int64
 	for k := 0; k+1 < len(info); k += 2 {
-		row := first + int64(k/2)
-		if info[k]&(kindUser|kindAssistant|kindHead) != 0 {
-			if _, err := t.exec(`DELETE FROM talk WHERE rowid = ?`, row); err != nil {
-				return err
+		for _, in := range streams {
+			if RowKind(info[k]).in(in) {
+				gone[in]++
 			}
 		}
-		if info[k]&kindTool != 0 {
-			if _, err := t.exec(`DELETE FROM tool WHERE rowid = ?`, row); err != nil {
-				return err
-			}
+	}
+	for _, in := range streams {
+		if err := t.bury(in, first, first+int64(len(info)/2), gone[in]); err != nil {
+			return err
 		}
 	}
 	if _, err := t.exec(`DELETE FROM span WHERE first = ?`, first); err != nil {

@@ -69,6 +69,14 @@ func (k RowKind) Assistant() bool { return k&kindAssistant != 0 }
 func (k RowKind) Tool() bool      { return k&kindTool != 0 }
 func (k RowKind) Head() bool      { return k&kindHead != 0 }
 
+// in reports whether the row has text in a stream.
+func (k RowKind) in(s Stream) bool {
+	if s == ToolText {
+		return k&kindTool != 0
+	}
+	return k&(kindUser|kindAssistant|kindHead) != 0
+}
+
 // More reports that the row goes on with the event of the row before: it is not
 // the first of its event's rows.
 func (k RowKind) More() bool { return k&kindMore != 0 }

@@ -221,7 +221,7 @@ func TestLongExpressions(t *testing.T) {
 	}
 }
 
-// TestRowsLeadToEvents: every row of the full-text index leads to the event
+// TestRowsLeadToEvents: every row of the postings leads to the event
 // whose text it has, also when sessions are written interleaved and events span
 // several rows and blocks.
 func TestRowsLeadToEvents(t *testing.T) {

@@ -6,6 +6,7 @@ import (
 	"database/sql/driver"
 	"errors"
 	"fmt"
+	"math"
 	"time"
 
 	"github.com/mattn/go-sqlite3"
@@ -150,8 +151,8 @@ func EngineVersion() string {
 	return version
 }
 
-// Check asks SQLite whether the database is whole, and FTS5 whether its tables
-// agree with each other. It reads everything once.
+// Check asks SQLite whether the database is whole, and looks whether the postings are and
+// have every row of every session. It reads everything once.
 func (r *Reader) Check(ctx context.Context) error {
 	var verdict string
 	if err := r.db.QueryRowContext(ctx, `PRAGMA quick_check(1)`).Scan(&verdict); err != nil {
@@ -159,6 +160,56 @@ func (r *Reader) Check(ctx context.Context) error {
 	}
 	if verdict != "ok" {
 		return fmt.Errorf("%w: %s", ErrDamaged, verdict)
+	}
+	s, err := r.Snapshot(ctx)
+	if err != nil {
+		return err
+	}
+	for _, in := range streams {
+		if err := s.verify(ctx, in); err != nil {
+			return errors.Join(fmt.Errorf("check the index: %w", damaged(err)), s.Close())
+		}
+	}
+	return s.Close()
+}
+
+// verify reads all postings of a stream. Each row that belongs to a session must be in one
+// segment; others may be in segments that are known to have such.
+func (s *Snapshot) verify(ctx context.Context, in Stream) error {
+	list, err := s.lists(ctx, in)
+	if err != nil {
+		return err
+	}
+	there := map[int64]bool{}
+	last := int64(math.MaxInt64)
+	for _, seg := range list {
+		if err := seg.Verify(ctx); err != nil {
+			return err
+		}
+		ordered, gone := true, 0
+		seg.EachRow(func(row int64) {
+			ordered = ordered && row < last
+			last = row
+			there[row] = true
+			if _, ok := s.Spans.At(row); !ok {
+				gone++
+			}
+		})
+		if !ordered {
+			return fmt.Errorf("%w: segments overlap", ErrDamaged)
+		}
+		if gone > 0 && !seg.Gone {
+			return fmt.Errorf("%w: %d rows of %s belong to no session", ErrDamaged, gone, in.table())
+		}
+	}
+	missing := 0
+	s.Spans.Each(func(row int64, info RowInfo) {
+		if info.Kind.in(in) && !there[row] {
+			missing++
+		}
+	})
+	if missing > 0 {
+		return fmt.Errorf("%w: %d rows are missing in the postings of %s", ErrDamaged, missing, in.table())
 	}
 	return nil
 }

@@ -101,13 +101,13 @@ func decodeChunk(data []byte) (*vocabulary.Chunk, error) {
 	return chunk, nil
 }
 
-// renewWords writes the vocabulary anew from the full-text index, without the
+// renewWords writes the vocabulary anew from the postings, without the
 // words that no row has any more.
 func (w *Writer) renewWords(ctx context.Context) error {
 	err := w.Update(ctx, func(t *Tx) error {
 		words := vocabulary.NewSet()
-		for _, table := range []string{"talk", "tool"} {
-			if err := t.terms(table, words); err != nil {
+		for _, in := range streams {
+			if err := t.terms(ctx, in, words); err != nil {
 				return err
 			}
 		}
@@ -131,28 +131,25 @@ func (w *Writer) renewWords(ctx context.Context) error {
 	return nil
 }
 
-// terms adds all terms of a full-text table to a set.
-func (t *Tx) terms(table string, to *vocabulary.Set) (err error) {
-	view := table + "_terms"
-	if _, err := t.tx.Exec(`CREATE VIRTUAL TABLE temp.` + view + ` USING fts5vocab(main, ` + table + `, row)`); err != nil {
-		return fmt.Errorf("list the terms: %w", err)
-	}
-	rows, err := t.tx.Query(`SELECT term FROM temp.` + view)
+// terms adds all terms of a stream to a set.
+func (t *Tx) terms(ctx context.Context, in Stream, to *vocabulary.Set) error {
+	src, err := newPageSource(ctx, t.tx, in)
 	if err != nil {
-		return fmt.Errorf("list the terms: %w", err)
+		return err
 	}
-	for rows.Next() {
-		var term sql.RawBytes
-		if err := rows.Scan(&term); err != nil {
-			return errors.Join(fmt.Errorf("list the terms: %w", err), rows.Close())
+	defer src.close()
+	list, err := segments(ctx, t.tx, in)
+	if err != nil {
+		return err
+	}
+	for _, m := range list {
+		s, err := openSegment(ctx, t.tx, m.id, src)
+		if err == nil {
+			err = s.EachTerm(ctx, to.Add)
 		}
-		to.Add(term)
-	}
-	if err := errors.Join(rows.Err(), rows.Close()); err != nil {
-		return fmt.Errorf("list the terms: %w", err)
-	}
-	if _, err := t.tx.Exec(`DROP TABLE temp.` + view); err != nil {
-		return fmt.Errorf("list the terms: %w", err)
+		if err != nil {
+			return fmt.Errorf("list the terms: %w", damaged(err))
+		}
 	}
 	return nil
 }

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/sessionls/sessionls/index/analysis"
+	"github.com/sessionls/sessionls/index/postings"
 	"github.com/sessionls/sessionls/index/vocabulary"
 )
 
@@ -21,6 +22,7 @@ type Writer struct {
 	path     string
 	analyzer *analysis.Analyzer
 	words    *vocabulary.Set
+	builders [len(streams)]*postings.Builder
 	bulk     bool
 	nextTrim int64 // size of the log below which trimLog is not tried again
 }
@@ -60,20 +62,9 @@ func OpenWriter(ctx context.Context, path string) (*Writer, error) {
 		db.Close()
 		return nil, fmt.Errorf("open the index: %w", err)
 	}
-	// A bulk build that was killed has left its large hash behind.
-	if err := db.QueryRowContext(ctx, `SELECT coalesce((SELECT v FROM tool_config WHERE k = 'hashsize'), 0) > ?`, liveHash).Scan(&w.bulk); err != nil {
-		db.Close()
-		return nil, fmt.Errorf("open the index: %w", err)
-	}
-	if err := w.Bulk(false); err != nil {
-		db.Close()
-		return nil, err
-	}
+	w.renewBuilders()
 	return w, nil
 }
-
-// liveHash is FTS5's own size of the hash that gathers new rows, in bytes.
-const liveHash = 1 << 20
 
 // Close ends writing.
 func (w *Writer) Close() error {
@@ -83,41 +74,41 @@ func (w *Writer) Close() error {
 	return nil
 }
 
-// Bulk switches between a first build, whose row ids go downwards in batches
-// and whose FTS hash is large, and live appending.
+// Bulk switches between a first build, whose row ids go downwards in batches,
+// and live appending.
 func (w *Writer) Bulk(on bool) error {
-	if on == w.bulk {
-		return nil
-	}
-	// Instead of the default 1 MB, for fewer segments to merge. More gains
-	// nothing: the hash no longer fits the processor's cache, and it counts
-	// against the memory a giant record needs.
-	for table, size := range map[string]int{"talk": 2 << 20, "tool": 8 << 20} {
-		if !on {
-			size = liveHash
-		}
-		if _, err := w.db.Exec(`INSERT INTO `+table+`(`+table+`, rank) VALUES('hashsize', ?)`, size); err != nil {
-			return fmt.Errorf("prepare the index for bulk writing: %w", err)
-		}
-	}
 	w.bulk = on
+	w.renewBuilders()
 	return nil
 }
 
-// Finish ends a bulk build: the full-text segments are merged once, the space
+// renewBuilders gives back the memory of large transactions.
+func (w *Writer) renewBuilders() {
+	for _, in := range streams {
+		w.builders[in] = postings.NewBuilder()
+	}
+}
+
+// Finish ends a bulk build: the segments are merged into one of each stream, the space
 // of the old ones is given back and the log is folded into the database.
 func (w *Writer) Finish(ctx context.Context) error {
 	if err := w.Bulk(false); err != nil {
 		return err
 	}
-	return w.tidy(ctx)
+	if err := w.mergeAll(ctx); err != nil {
+		return err
+	}
+	if err := w.shrink(ctx); err != nil {
+		return err
+	}
+	return w.checkpoint()
 }
 
 // Scrub removes the last traces of what was dropped: its words from the
-// full-text segments and the vocabulary, its bytes from free pages and from the
+// segments and the vocabulary, its bytes from free pages and from the
 // log. It takes about as long as reading the index.
 func (w *Writer) Scrub(ctx context.Context) error {
-	if err := w.optimize(ctx); err != nil {
+	if err := w.expunge(ctx); err != nil {
 		return err
 	}
 	if err := w.renewWords(ctx); err != nil {
@@ -127,27 +118,6 @@ func (w *Writer) Scrub(ctx context.Context) error {
 		return err
 	}
 	return w.checkpoint()
-}
-
-func (w *Writer) tidy(ctx context.Context) error {
-	if err := w.optimize(ctx); err != nil {
-		return err
-	}
-	if err := w.shrink(ctx); err != nil {
-		return err
-	}
-	return w.checkpoint()
-}
-
-// optimize merges the full-text segments into one each, without the terms of
-// deleted rows.
-func (w *Writer) optimize(ctx context.Context) error {
-	for _, table := range []string{"talk", "tool"} {
-		if _, err := w.db.ExecContext(ctx, `INSERT INTO `+table+`(`+table+`) VALUES('optimize')`); err != nil {
-			return fmt.Errorf("merge the full-text index: %w", err)
-		}
-	}
-	return nil
 }
 
 // shrink gives free pages back to the file system. The pragma frees a page at
@@ -193,6 +163,9 @@ func (w *Writer) Update(ctx context.Context, f func(*Tx) error) error {
 	if err := f(t); err != nil {
 		return errors.Join(err, t.rollback())
 	}
+	if err := t.writeSegments(); err != nil {
+		return errors.Join(err, t.rollback())
+	}
 	if err := t.keepWords(); err != nil {
 		return errors.Join(err, t.rollback())
 	}
@@ -208,6 +181,11 @@ func (w *Writer) Update(ctx context.Context, f func(*Tx) error) error {
 		return fmt.Errorf("write to the index: %w", errors.Join(err, t.rollback()))
 	}
 	w.trimLog()
+	if t.compact {
+		if err := w.compact(ctx); err != nil {
+			return err
+		}
+	}
 	if t.purged {
 		// Give the space back; what is rewritten all the time keeps its own.
 		return w.shrink(ctx)
@@ -224,15 +202,21 @@ type Tx struct {
 	changed bool
 	purged  bool // sources were dropped
 	behind  behind
-	adopted *bool // some fork has its parent's text as its own; nil if not known yet
+	put     *segmentStatements
+	buried  [len(streams)]int64 // rows of the builders that are gone
+	compact bool                // segments may have to be merged
+	adopted *bool               // some fork has its parent's text as its own; nil if not known yet
 
 	nextRow  int64
 	rowLimit int64 // end of the reserved batch; 0 for live appends
 }
 
 func (t *Tx) rollback() error {
-	t.w.words.Reset()
 	t.behind.open.Wait()
+	t.w.words.Reset()
+	for _, b := range t.w.builders {
+		b.Reset()
+	}
 	if err := t.tx.Rollback(); err != nil && !errors.Is(err, sql.ErrTxDone) {
 		return fmt.Errorf("undo a write to the index: %w", err)
 	}
@@ -259,7 +243,8 @@ func (t *Tx) live() error {
 	if err != nil {
 		return err
 	}
-	err = tx.QueryRow(`SELECT max(first + length(info)/2) FROM (SELECT first, info FROM span ORDER BY first DESC LIMIT 1)`).Scan(&next)
+	// Not only above those in use: segments have rows that are gone, and must not overlap.
+	err = tx.QueryRow(`SELECT max(coalesce((SELECT first + length(info)/2 FROM span ORDER BY first DESC LIMIT 1), 0), coalesce((SELECT max(newest) + 1 FROM segment), 0))`).Scan(&next)
 	if err != nil {
 		return fmt.Errorf("reserve row ids: %w", err)
 	}
@@ -269,7 +254,10 @@ func (t *Tx) live() error {
 
 func (t *Tx) row() (int64, error) {
 	if t.rowLimit != 0 && t.nextRow >= t.rowLimit {
-		// A batch beyond a million rows goes on above: still ascending.
+		// A batch beyond a million rows goes on above, in segments of its own.
+		if err := t.writeSegments(); err != nil {
+			return 0, err
+		}
 		if err := t.live(); err != nil {
 			return 0, err
 		}
