@@ -1,6 +1,6 @@
 // Package query answers searchSessions, and searchEvents in its mode index, from
 // one snapshot of the index: it reads the query's small grammar, asks the
-// full-text index for rows, puts them together to sessions or events, ranks
+// postings for rows, puts them together to sessions or events, ranks
 // these, and cuts snippets for one page.
 //
 // # The ladder

@@ -228,8 +228,8 @@ func (s *search) restrict() error {
 	return nil
 }
 
-// restrictMarks prepares the part of the event filter that the full-text index
-// decides: types and tools.
+// restrictMarks prepares the part of the event filter that the postings
+// decide: types and tools.
 func (s *search) restrictMarks() error {
 	ev := &s.cond.events
 	e, filtered, possible := marks(ev.marked(), ev.tools)

@@ -33,10 +33,6 @@ type plan struct {
 	phrase  []string // all terms in order, nil unless there are two words
 	open    bool     // the phrase's last term may be completed
 	not     []unit
-
-	// The word being typed is one or two letters, or so many words of tool text
-	// begin with it that they are not looked for there (see completes).
-	veryShort, common bool
 }
 
 func newPlan(q *parsed, scope contract.Scope) *plan {
@@ -139,8 +135,8 @@ func (u *unit) exact() store.Expr {
 }
 
 // loose is what also counts as the unit, below its own form: completions of a
-// word being typed, if they are wanted, and inflections.
-func (u *unit) loose(complete bool) store.Expr {
+// word being typed, and inflections.
+func (u *unit) loose() store.Expr {
 	var any []store.Expr
 	switch u.rung {
 	case rungNear, rungFar:
@@ -151,7 +147,7 @@ func (u *unit) loose(complete bool) store.Expr {
 	case rungInside:
 		return u.replaced()
 	}
-	if complete {
+	if u.completed() {
 		any = append(any, store.Phrase(u.word.Terms, true))
 		for _, t := range u.word.Side {
 			if len(u.word.Terms) > 1 || u.word.Terms[0] != t { // the index would put the same lists together twice

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"math"
 	"slices"
-	"unicode/utf8"
 
 	"github.com/sessionls/sessionls/contract"
 	"github.com/sessionls/sessionls/index/store"
@@ -34,9 +33,6 @@ const phraseUnit = -1
 // match finds the rows of all units, puts them together to sessions and ranks
 // these.
 func (s *search) match() error {
-	if err := s.weighCompletion(); err != nil {
-		return err
-	}
 	lists, err := s.postings()
 	if err != nil {
 		return err
@@ -80,7 +76,7 @@ func (s *search) postings() ([]posting, error) {
 		if s.plan.units[i].optional {
 			continue
 		}
-		lists, err := s.typed(i)
+		lists, err := s.unitLists(i)
 		if err != nil {
 			return nil, err
 		}
@@ -93,8 +89,7 @@ func (s *search) postings() ([]posting, error) {
 		for _, st := range s.plan.streams {
 			// Where every word met its budget, the phrase is looked for as far
 			// back as they were, not through all of their lists.
-			last := &s.plan.units[s.plan.words[len(s.plan.words)-1]]
-			e := s.marked(store.Phrase(s.plan.phrase, s.plan.open && (last.word.Single || s.completes(last, st))))
+			e := s.marked(store.Phrase(s.plan.phrase, s.plan.open))
 			rows, more, err := s.pages(st, e, s.depth(st, out), s.budget(st, false))
 			if err != nil {
 				return nil, err
@@ -106,33 +101,12 @@ func (s *search) postings() ([]posting, error) {
 	return out, s.together(&out)
 }
 
-// typed asks the index for a unit as it was typed. One whose completions were
-// left out in tool text is completed there after all if nothing else is found.
-func (s *search) typed(i int) ([]posting, error) {
-	truncated := s.truncated
-	lists, err := s.unitLists(i)
-	if err != nil {
-		return nil, err
-	}
-	u := &s.plan.units[i]
-	if !u.complete || s.plan.veryShort || len(s.plan.streams) < 2 || s.completes(u, store.ToolText) {
-		return lists, nil
-	}
-	if found, err := s.finds(lists); found || err != nil {
-		return lists, err
-	}
-	s.plan.common, s.truncated = false, truncated
-	return s.unitLists(i)
-}
-
 // unitLists asks the index for one unit.
 func (s *search) unitLists(i int) ([]posting, error) {
 	var out []posting
 	u := &s.plan.units[i]
 	for _, st := range s.plan.streams {
-		complete := u.completed() && s.completes(u, st)
-		s.truncated = s.truncated || complete != u.completed()
-		for f, list := range [][]store.Expr{{u.exact()}, u.looseInTurn(complete)} {
+		for f, list := range [][]store.Expr{{u.exact()}, u.looseInTurn()} {
 			rows, more, err := s.union(st, list, s.budget(st, u.quoted))
 			if err != nil {
 				return nil, err
@@ -165,44 +139,6 @@ func (s *search) union(in store.Stream, list []store.Expr, budget int) (rows []i
 	return rows, more, nil
 }
 
-// In a large index a beginning that very many words of tool text share is not
-// completed there: the full-text index would put the lists of all of these words
-// together before it gives the first row.
-const (
-	// shortPrefix is a number of letters that so many words always begin with.
-	shortPrefix = 2
-	// commonPrefix is how many pages of the index the lists may take, about a
-	// tenth of a millisecond each.
-	commonPrefix = 64
-	largeIndex   = 20_000 // rows
-)
-
-// weighCompletion finds out whether the word being typed is a common beginning.
-func (s *search) weighCompletion() error {
-	for i := range s.plan.units {
-		u := &s.plan.units[i]
-		if !u.complete || len(u.word.Terms) > 1 || len(s.plan.streams) < 2 || s.exact() || s.snap.Spans.Rows() <= largeIndex {
-			continue
-		}
-		term := u.word.Terms[0]
-		if s.plan.veryShort = utf8.RuneCountInString(term) <= shortPrefix; s.plan.veryShort {
-			continue
-		}
-		pages, err := s.snap.PrefixPages(s.ctx, store.ToolText, term)
-		if err != nil {
-			return err
-		}
-		s.plan.common = pages > commonPrefix
-	}
-	return nil
-}
-
-// completes reports whether a word being typed is completed in a stream. Sorted
-// by time an answer is exact, whatever it costs.
-func (s *search) completes(u *unit, st store.Stream) bool {
-	return st == store.Talk || !u.complete || !s.plan.veryShort && !s.plan.common
-}
-
 // depth is the oldest row that all words of a stream were read down to, if all
 // of them were cut; else all rows count.
 func (s *search) depth(st store.Stream, lists []posting) int64 {
@@ -233,7 +169,7 @@ func (s *search) together(out *[]posting) error {
 		var all []store.Expr
 		for _, i := range s.plan.content {
 			u := &s.plan.units[i]
-			all = append(all, store.Any(u.exact(), u.loose(u.completed() && s.completes(u, st))))
+			all = append(all, store.Any(u.exact(), u.loose()))
 		}
 		if len(all) < 2 {
 			continue

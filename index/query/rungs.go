@@ -42,9 +42,9 @@ func (u *unit) completed() bool { return u.complete || u.rung == rungPrefix }
 
 // looseInTurn is loose in expressions of a bounded size: sorted by time, where
 // an answer is exact whatever it costs, any number of words may contain one.
-func (u *unit) looseInTurn(complete bool) []store.Expr {
+func (u *unit) looseInTurn() []store.Expr {
 	if u.rung != rungInside || len(u.instead) <= maxInside {
-		return []store.Expr{u.loose(complete)}
+		return []store.Expr{u.loose()}
 	}
 	var list []store.Expr
 	for some := range slices.Chunk(u.instead, maxInside) {

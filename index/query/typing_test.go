@@ -9,11 +9,10 @@ import (
 	"github.com/sessionls/sessionls/index/transcript"
 )
 
-// TestCommonBeginningInLargeIndex: in a large index one or two letters being typed,
-// and beginnings that very many words of tool text share, are not completed there, and
-// the answer says so. Sorted by time it is exact. Three letters and more are
-// completed there after all if nothing else is found.
-func TestCommonBeginningInLargeIndex(t *testing.T) {
+// TestBeginningsInLargeIndex: what is being typed is completed in tool text, too, however
+// short it is and however many words begin so; only the rows that are looked at have a bound, and the
+// answer says when it was reached.
+func TestBeginningsInLargeIndex(t *testing.T) {
 	tools := storetest.Session{Header: transcript.Header{SessionID: "s", Title: "zz"}}
 	for i := range 20_100 {
 		tools.Events = append(tools.Events, storetest.Say("tool", fmt.Sprintf("drum%da drum%[1]db drum%[1]dc tuba%[1]da tuba%[1]db tuba%[1]dc", i)))
@@ -29,14 +28,15 @@ func TestCommonBeginningInLargeIndex(t *testing.T) {
 		sessions    int
 		approximate bool
 	}{
-		{"qu", contract.SortRelevance, 0, true},
+		{"q", contract.SortRelevance, 1, false},
+		{"qu", contract.SortRelevance, 1, false},
 		{"qu", contract.SortNewest, 1, false},
 		{"qua", contract.SortRelevance, 1, false},
 		{"obo", contract.SortRelevance, 2, false},
-		{"dru", contract.SortRelevance, 1, true},
+		{"dru", contract.SortRelevance, 2, true}, // more rows than are looked at
 		{"dru", contract.SortNewest, 2, false},
 		{"drum77", contract.SortRelevance, 1, false},
-		{"tub", contract.SortRelevance, 1, true}, // more rows than are looked at
+		{"tub", contract.SortRelevance, 1, true},
 		{"tub", contract.SortNewest, 1, false},
 	} {
 		req := contract.NewSearchSessionsRequest(tt.query)
