@@ -90,7 +90,7 @@ faults: needs-go needs-cc
 # Every fuzz test runs its fixed corpus as part of unit. Here those without C look
 # a little further; the number of tries is fixed, so the time is bounded.
 fuzz-short: needs-go
-	@set -e; for p in $$($(GO) list -tags $(TAGS) ./contract ./cli ./index/analysis ./server/rpc ./server/remote); do \
+	@set -e; for p in $$($(GO) list -tags $(TAGS) ./contract ./cli ./index/analysis ./index/postings ./server/rpc ./server/remote); do \
 		for f in $$($(GO) test -tags $(TAGS) -list '^Fuzz' $$p | grep '^Fuzz'); do \
 			echo "fuzz $$p $$f"; $(GO) test -tags $(TAGS) -run '^$$' -fuzz "^$$f\$$" -fuzztime 3000x $$p; \
 		done; \

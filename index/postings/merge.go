@@ -5,13 +5,12 @@ import (
 	"container/heap"
 	"context"
 	"fmt"
-	"slices"
 )
 
-// Merge writes segments, the newest first, as one: without the rows of those with rows that are
-// Gone that alive does not keep, and without the terms that only these had. each, which may be nil, is called with
-// every term that is left. A nil root says that no row is left.
-func Merge(ctx context.Context, segments []*Segment, alive func(row int64) bool, put Put, each func(term []byte)) (root []byte, err error) {
+// Merge writes segments, the newest first, as one. Of segments with rows that are Gone it leaves
+// out those rows that alive does not keep, and the terms that only these had. A nil root says
+// that no row is left.
+func Merge(ctx context.Context, segments []*Segment, alive func(row int64) bool, put Put) (root []byte, err error) {
 	m := merger{rows: &rowTable{}}
 	w := newSegmentWriter(put)
 	for _, s := range segments {
@@ -46,9 +45,6 @@ func Merge(ctx context.Context, segments []*Segment, alive func(row int64) bool,
 			} else {
 				heap.Fix(&m, 0)
 			}
-		}
-		if each != nil && w.count > 0 {
-			each(w.term)
 		}
 		if err := w.end(); err != nil {
 			return nil, err
@@ -101,7 +97,7 @@ func (m *merger) take(ctx context.Context, w *segmentWriter, s *Segment, alive f
 		return nil
 	}
 	var err error
-	if in.scan, err = s.scan(ctx, nil); err != nil {
+	if in.scan, err = s.scan(ctx, nil); err != nil || in.scan.done {
 		return err
 	}
 	m.list = append(m.list, in)
@@ -231,17 +227,4 @@ func (b *block) after() uint32 {
 		return 0
 	}
 	return b.docs[b.n-1] + 1
-}
-
-// Order sorts segments the newest first.
-func Order(segments []*Segment) {
-	slices.SortFunc(segments, func(a, b *Segment) int {
-		switch {
-		case a.Newest() > b.Newest():
-			return -1
-		case a.Newest() < b.Newest():
-			return 1
-		}
-		return 0
-	})
 }

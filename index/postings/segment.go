@@ -102,15 +102,6 @@ func (s *Segment) Oldest() int64 {
 	return s.rows.at(uint32(s.rows.len() - 1))
 }
 
-// Bytes is about how much memory it holds.
-func (s *Segment) Bytes() int {
-	n := 4*len(s.rows.below) + 8*len(s.rows.bases) + 8*len(s.rows.wide) + 256
-	for _, b := range s.bounds {
-		n += len(b) + 24
-	}
-	return n
-}
-
 // EachRow calls f for every row, the newest first.
 func (s *Segment) EachRow(f func(row int64)) {
 	for i := range s.rows.len() {

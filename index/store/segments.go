@@ -112,7 +112,12 @@ func (t *Tx) writeSegment(in Stream) error {
 	}
 	dead := t.buried[in]
 	t.buried[in] = 0
-	defer b.Reset()
+	if t.w.bulk {
+		defer b.Reset()
+	} else {
+		// What one large session took is not kept for the small ones to come.
+		t.w.builders[in] = postings.NewBuilder()
+	}
 	return t.put.add(in, b.Oldest(), b.Newest(), b.Len(), dead, func(put postings.Put) ([]byte, error) {
 		return b.Flush(put, t.w.words.Add)
 	})
@@ -340,7 +345,7 @@ func (t *Tx) mergeSegments(ctx context.Context, in Stream, list []segmentMeta) e
 	}
 	if rows > 0 {
 		err = t.put.add(in, from, to, rows, 0, func(put postings.Put) ([]byte, error) {
-			return postings.Merge(ctx, open, alive, put, nil)
+			return postings.Merge(ctx, open, alive, put)
 		})
 		if err != nil {
 			return damaged(err)
