@@ -28,7 +28,7 @@ func TestLineWithoutEnd(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			g := newGiant(t, giantTalks()[tt.id].file)
-			for range 200 {
+			for range 100 {
 				g.put(tt.block)
 			}
 			g.write(claudeFile(idB), user(idB, "w", "unharmed bystander"))

@@ -51,11 +51,12 @@ func (g *giant) put(text string) {
 	}
 }
 
-// prose writes so many bytes of words, without quotes and escapes.
+// prose writes so many bytes of words, without quotes and escapes. They are long: under the
+// race detector each takes its time.
 func (g *giant) prose(bytes int) {
 	var block strings.Builder
-	for i := range 60_000 {
-		fmt.Fprintf(&block, "%c%c%c%x ", 'a'+i%23, 'a'+i%19, 'a'+i%17, i%4099)
+	for i := range 20_000 {
+		fmt.Fprintf(&block, "%c%c%clongishwordofthistext%c%c%c ", 'a'+i%23, 'a'+i%19, 'a'+i%17, 'a'+i%26, 'a'+i/26%26, 'a'+i/676%26)
 	}
 	for ; bytes > block.Len(); bytes -= block.Len() {
 		g.put(block.String())
