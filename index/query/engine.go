@@ -122,7 +122,7 @@ type search struct {
 	events *eventSearch
 
 	matching  *matching // nil before there is one
-	ranked    []ranked
+	ranked    []*ranked
 	route     contract.Route
 	truncated bool
 	shortened int
@@ -331,7 +331,7 @@ func (s *search) listNewest() error {
 		return err
 	}
 	for id := range ids {
-		s.ranked = append(s.ranked, ranked{id: id, updated: updatedOr(times, id)})
+		s.ranked = append(s.ranked, &ranked{id: id, updated: updatedOr(times, id)})
 	}
 	slices.SortFunc(s.ranked, latestFirst)
 	return nil
@@ -342,6 +342,20 @@ func updatedOr(m map[int64]store.Times, id int64) int64 {
 		return t.Updated
 	}
 	return math.MinInt64
+}
+
+// aheadHits is how many hits have their texts decoded at once.
+const aheadHits = 16
+
+// ahead has the texts read that the hits of these sessions will show.
+func (s *search) ahead(list []*ranked, sessions map[int64]*store.Session) {
+	places := make([]store.Place, 0, len(list))
+	for _, r := range list {
+		if sess := sessions[r.id]; sess != nil && len(r.rows) > 0 && !r.rows[0].head {
+			places = append(places, store.Place{Of: sess, Row: r.rows[0].row})
+		}
+	}
+	s.snap.ReadAhead(s.ctx, places)
 }
 
 // page makes the hits from offset on: at most the limit, at most pageBytes,
@@ -367,7 +381,10 @@ func (s *search) page(offset int) (hits []contract.Hit, next int, err error) {
 	cut := newSnippets(s.plan)
 	size := 0
 	for next = offset; next < end; next++ {
-		r := &s.ranked[next]
+		if (next-offset)%aheadHits == 0 && len(s.plan.units) > 0 {
+			s.ahead(s.ranked[next:min(next+aheadHits, end)], sessions)
+		}
+		r := s.ranked[next]
 		sess := sessions[r.id]
 		if sess == nil {
 			return nil, 0, fmt.Errorf("session %d of the answer is not in the index", r.id)

@@ -177,10 +177,10 @@ func (s *search) newestAfter(walk *contract.EventCursor, n int) ([]event, error)
 		return nil, err
 	}
 	bySession := map[int64][]event{}
-	var order []ranked
+	var order []*ranked
 	for _, e := range s.events.found {
 		if bySession[e.session] == nil {
-			order = append(order, ranked{id: e.session, updated: updatedOr(times, e.session)})
+			order = append(order, &ranked{id: e.session, updated: updatedOr(times, e.session)})
 		}
 		bySession[e.session] = append(bySession[e.session], e)
 	}

@@ -36,7 +36,7 @@ func (s *search) exactFirst() error {
 		if sess == nil {
 			continue
 		}
-		exact, err := s.holdsExactly(sess, &top[i], quoted)
+		exact, err := s.holdsExactly(sess, top[i], quoted)
 		if err != nil {
 			return err
 		}

@@ -25,7 +25,7 @@ func (s *search) explain(hits []contract.Hit, offset int) *contract.Debug {
 		report.Dates = append(report.Dates, d.String())
 	}
 	for i := range hits {
-		report.Hits = append(report.Hits, s.matching.explain(&hits[i], &s.ranked[offset+i]))
+		report.Hits = append(report.Hits, s.matching.explain(&hits[i], s.ranked[offset+i]))
 	}
 	return out
 }

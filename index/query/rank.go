@@ -43,7 +43,7 @@ func (m *matching) rank() error {
 	}
 	if newestFirst {
 		if best >= tierSession {
-			m.s.ranked = slices.DeleteFunc(m.s.ranked, func(r ranked) bool { return r.parts.step < tierSession })
+			m.s.ranked = slices.DeleteFunc(m.s.ranked, func(r *ranked) bool { return r.parts.step < tierSession })
 		}
 		slices.SortFunc(m.s.ranked, latestFirst)
 		return nil
@@ -67,11 +67,11 @@ func (m *matching) rate() {
 	}
 }
 
-func bestFirst(a, b ranked) int {
+func bestFirst(a, b *ranked) int {
 	return cmp.Or(cmp.Compare(b.score, a.score), cmp.Compare(a.id, b.id))
 }
 
-func latestFirst(a, b ranked) int {
+func latestFirst(a, b *ranked) int {
 	return cmp.Or(cmp.Compare(b.updated, a.updated), cmp.Compare(a.id, b.id))
 }
 
@@ -103,14 +103,14 @@ func (m *matching) score(p *parts) float64 {
 // judge gives a session its step and the evidence of its text; cover is the
 // weight of the words that it holds. ok is false for a session that lacks a
 // quoted phrase or holds nothing.
-func (m *matching) judge(f *found) (r ranked, cover float64, ok bool) {
+func (m *matching) judge(f *found) (r *ranked, cover float64, ok bool) {
 	words, body := 0, 0.0
 	exact := false
 	for _, i := range m.s.plan.words {
 		u := &m.s.plan.units[i]
 		h := f.units[i]
 		if u.quoted && h.exact == 0 {
-			return r, 0, false
+			return nil, 0, false
 		}
 		if u.optional {
 			continue
@@ -130,9 +130,9 @@ func (m *matching) judge(f *found) (r ranked, cover float64, ok bool) {
 		body += m.rarity[i] * share * (m.r.SessionK + 1) * n / (n + m.r.SessionK*size)
 	}
 	if len(f.rows) == 0 || cover == 0 && !f.rows[0].phrase {
-		return r, 0, false
+		return nil, 0, false
 	}
-	r = ranked{id: f.id, rows: f.rows, matches: f.count, found: f}
+	r = &ranked{id: f.id, rows: f.rows, matches: f.count, found: f}
 	r.parts.step = tierSome
 	switch top := &f.rows[0]; {
 	case top.phrase, m.need == 1 && len(m.s.plan.words) == 1 && exact:

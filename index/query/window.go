@@ -27,8 +27,7 @@ func (m *matching) windows() {
 	top := m.s.ranked[:min(windowSessions, len(m.s.ranked))]
 	var rows []int64
 	var terms []float64
-	for i := range top {
-		r := &top[i]
+	for _, r := range top {
 		rows, terms = m.s.snap.Spans.Turns(r.id, rows[:0], terms[:0])
 		r.parts.window = m.r.Window * m.window(r.found.turns, rows, terms)
 		r.score = m.score(&r.parts)

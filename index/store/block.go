@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"math"
 	"sync"
 	"time"
 	"unsafe"
@@ -231,6 +232,16 @@ func expand(data []byte) (string, error) {
 	}
 	// No copy: nobody else has these bytes, and a block may be 64 MB.
 	return unsafe.String(unsafe.SliceData(raw), len(raw)), nil
+}
+
+// unpackedSize is how large a stored block says that it is, math.MaxInt64 if there is none or
+// it does not say.
+func unpackedSize(data []byte) int64 {
+	var h zstd.Header
+	if err := h.Decode(data); err != nil || !h.HasFCS || h.FrameContentSize > maxBlock {
+		return math.MaxInt64
+	}
+	return int64(h.FrameContentSize)
 }
 
 // eachEvent yields the events of a block, which share its memory.

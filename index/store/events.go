@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"sync"
 )
 
 // ErrNoEvent says that a row or position belongs to no stored event.
@@ -60,31 +61,61 @@ func (s *Snapshot) EventAt(ctx context.Context, of *Session, row int64) (e *Stor
 
 // blockOf reads the block that a row of a session is in.
 func (s *Snapshot) blockOf(ctx context.Context, of *Session, row int64) (*openBlock, error) {
+	b, data, err := s.packedBlock(ctx, of, row)
+	if err != nil || data == nil {
+		return b, err
+	}
+	if data, err = s.whole(ctx, b.id, data); err != nil {
+		return nil, err
+	}
+	return b, s.unpack(b, data, row)
+}
+
+// packedBlock finds the block that a row is in; data is nil if it is decoded already.
+func (s *Snapshot) packedBlock(ctx context.Context, of *Session, row int64) (b *openBlock, data []byte, err error) {
 	if b := s.r.recent.row(s.Generation, row); b != nil {
-		return b, nil
+		return b, nil, nil
 	}
-	var data []byte
-	var id, first int64
-	err := s.tx.QueryRowContext(ctx, `SELECT id, first_row, data FROM block WHERE session = ? AND first_row BETWEEN 1 AND ? ORDER BY first_row DESC LIMIT 1`, of.ID, row).Scan(&id, &first, &data)
+	b = &openBlock{}
+	err = s.tx.QueryRowContext(ctx, `SELECT id, first_row, data FROM block WHERE session = ? AND first_row BETWEEN 1 AND ? ORDER BY first_row DESC LIMIT 1`, of.ID, row).Scan(&b.id, &b.first, &data)
 	if errors.Is(err, sql.ErrNoRows) {
-		return nil, ErrNoEvent
+		return nil, nil, ErrNoEvent
 	}
 	if err != nil {
-		return nil, fmt.Errorf("read an event: %w", err)
+		return nil, nil, fmt.Errorf("read an event: %w", err)
 	}
-	if b := s.r.recent.block(s.Generation, id, row); b != nil {
-		return b, nil
+	if b := s.r.recent.block(s.Generation, b.id, row); b != nil {
+		return b, nil, nil
 	}
-	if data, err = s.whole(ctx, id, data); err != nil {
-		return nil, err
+	return b, data, nil
+}
+
+func (s *Snapshot) unpack(b *openBlock, data []byte, row int64) (err error) {
+	if b.raw, err = expand(data); err != nil {
+		return err
 	}
-	raw, err := expand(data)
-	if err != nil {
-		return nil, err
-	}
-	b := &openBlock{id: id, first: first, raw: raw}
 	s.r.recent.keep(s.Generation, b, row)
-	return b, nil
+	return nil
+}
+
+// Place is a row of a session.
+type Place struct {
+	Of  *Session
+	Row int64
+}
+
+// ReadAhead decodes the blocks of rows that are about to be asked for, on several cores
+// while the next are read. What fails will fail again when it is asked for. Not much more
+// than a dozen should be asked for at once: few blocks are kept, and large ones are left out.
+func (s *Snapshot) ReadAhead(ctx context.Context, list []Place) {
+	var open sync.WaitGroup
+	defer open.Wait()
+	for _, p := range list {
+		b, data, err := s.packedBlock(ctx, p.Of, p.Row)
+		if err == nil && unpackedSize(data) <= recentBlock {
+			open.Go(func() { _ = s.unpack(b, data, p.Row) })
+		}
+	}
 }
 
 // Events calls f for the events of a session from position from on, in order,
