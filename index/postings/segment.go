@@ -6,6 +6,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"sort"
+	"sync"
 )
 
 // Segment is one segment for reading. It is safe for concurrent use.
@@ -20,11 +21,12 @@ type Segment struct {
 	leaves  uint32
 	bounds  [][]byte // first terms of the leaves or, if deep, of the index pages
 	deep    bool
+	dir     *directory
 }
 
 // Open reads a root. The rest is read when it is needed.
 func Open(ctx context.Context, id int64, root []byte, store Store) (*Segment, error) {
-	s := &Segment{ID: id, store: store}
+	s := &Segment{ID: id, store: store, dir: &directory{}}
 	d := entryReader{b: root}
 	if d.uvarint() != rootVersion {
 		return nil, malformed("a segment of another version")
@@ -201,35 +203,56 @@ func (d *entryReader) list(size uint64) []byte {
 
 func (d *entryReader) fail() { d.bad, d.b = true, nil }
 
+// directory has the first terms of all leaves of a segment whose root has only those of index
+// pages. It is read when it is first needed, about 30 bytes a leaf.
+type directory struct {
+	mu    sync.Mutex
+	terms [][]byte
+}
+
+// firstTerms are those of the leaves.
+func (s *Segment) firstTerms(ctx context.Context) ([][]byte, error) {
+	if !s.deep {
+		return s.bounds, nil
+	}
+	s.dir.mu.Lock()
+	defer s.dir.mu.Unlock()
+	if s.dir.terms != nil {
+		return s.dir.terms, nil
+	}
+	var terms [][]byte
+	for i := range s.bounds {
+		page, err := s.page(ctx, Index, uint32(i))
+		if err != nil {
+			return nil, err
+		}
+		d := entryReader{b: page}
+		if d.uvarint() != uint64(len(terms)) {
+			return nil, malformed("an index page")
+		}
+		var t []byte
+		for len(d.b) > 0 {
+			if t = d.term(t); d.bad {
+				return nil, malformed("an index page")
+			}
+			terms = append(terms, bytes.Clone(t))
+		}
+	}
+	if len(terms) != int(s.leaves) {
+		return nil, malformed("an index page")
+	}
+	s.dir.terms = terms
+	return terms, nil
+}
+
 // leafOf is the leaf that has a term if any has; ok is false if none can.
 func (s *Segment) leafOf(ctx context.Context, term []byte) (leaf uint32, ok bool, err error) {
-	i := sort.Search(len(s.bounds), func(i int) bool { return bytes.Compare(s.bounds[i], term) > 0 }) - 1
-	if i < 0 {
-		return 0, false, nil
-	}
-	if !s.deep {
-		return uint32(i), true, nil
-	}
-	page, err := s.page(ctx, Index, uint32(i))
+	terms, err := s.firstTerms(ctx)
 	if err != nil {
 		return 0, false, err
 	}
-	d := entryReader{b: page}
-	first := d.uvarint()
-	var t []byte
-	for n := uint64(0); len(d.b) > 0; n++ {
-		if t = d.term(t); d.bad {
-			break
-		}
-		if bytes.Compare(t, term) > 0 {
-			return uint32(first + n - 1), true, nil
-		}
-		leaf = uint32(first + n)
-	}
-	if d.bad {
-		return 0, false, malformed("an index page")
-	}
-	return leaf, true, nil
+	i := sort.Search(len(terms), func(i int) bool { return bytes.Compare(terms[i], term) > 0 }) - 1
+	return uint32(max(i, 0)), i >= 0, nil
 }
 
 // find looks a term up.
@@ -335,21 +358,6 @@ func (s *Segment) From(store Store, gone bool) *Segment {
 	out := *s
 	out.store, out.Gone = store, gone
 	return &out
-}
-
-// Leaves is about how many pages of terms those take that begin with a prefix.
-func (s *Segment) Leaves(ctx context.Context, prefix []byte) (int, error) {
-	// Where no leaf can have the prefix itself, first is 0: the words behind it
-	// begin in the first leaf.
-	first, _, err := s.leafOf(ctx, prefix)
-	if err != nil {
-		return 0, err
-	}
-	last, ok, err := s.leafOf(ctx, append(append([]byte(nil), prefix...), 0xff))
-	if err != nil || !ok {
-		return 0, err
-	}
-	return int(last - first), nil
 }
 
 // Verify reads all of the segment and returns ErrMalformed for what is not as a

@@ -135,21 +135,3 @@ func (s *Snapshot) Rows(ctx context.Context, in Stream, e Expr, from, before int
 	}
 	return rows, nil
 }
-
-// Completions is about how many leaves of a stream's lists the words take that begin
-// with a prefix. It costs next to nothing.
-func (s *Snapshot) Completions(ctx context.Context, in Stream, prefix string) (int64, error) {
-	segs, err := s.lists(ctx, in)
-	if err != nil {
-		return 0, err
-	}
-	n := int64(0)
-	for _, seg := range segs {
-		k, err := seg.Leaves(ctx, []byte(prefix))
-		if err != nil {
-			return 0, damaged(fmt.Errorf("look at the text: %w", err))
-		}
-		n += int64(k)
-	}
-	return n, nil
-}
