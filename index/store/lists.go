@@ -3,8 +3,6 @@ package store
 import (
 	"container/list"
 	"context"
-	"database/sql"
-	"errors"
 	"fmt"
 	"sync"
 
@@ -106,12 +104,8 @@ func (v *viewPages) Page(ctx context.Context, segment int64, file postings.File,
 	if p := v.s.r.lists.page(id); p != nil {
 		return p, nil
 	}
-	var page []byte
-	err := v.s.tx.QueryRowContext(ctx, `SELECT data FROM `+v.in.table()+` WHERE id = ?`, id).Scan(&page)
-	if errors.Is(err, sql.ErrNoRows) {
-		return nil, nil
-	}
-	if err != nil {
+	page, err := scanPage(v.s.tx.QueryRowContext(ctx, fmt.Sprintf(selectPage, v.in.table()), id))
+	if err != nil || page == nil {
 		return nil, err
 	}
 	v.s.r.lists.keep(id, page)

@@ -424,7 +424,7 @@ func openSegment(ctx context.Context, tx *sql.Tx, id int64, from postings.Store)
 type pageSource struct{ st *sql.Stmt }
 
 func newPageSource(ctx context.Context, tx *sql.Tx, in Stream) (*pageSource, error) {
-	st, err := tx.PrepareContext(ctx, `SELECT data FROM `+in.table()+` WHERE id = ?`)
+	st, err := tx.PrepareContext(ctx, fmt.Sprintf(selectPage, in.table()))
 	if err != nil {
 		return nil, fmt.Errorf("read postings: %w", err)
 	}
@@ -435,12 +435,14 @@ func (s *pageSource) close() { _ = s.st.Close() }
 
 // Page implements postings.Store.
 func (s *pageSource) Page(ctx context.Context, segment int64, file postings.File, number uint32) ([]byte, error) {
-	var page []byte
-	err := s.st.QueryRowContext(ctx, pageID(segment, file, number)).Scan(&page)
-	if errors.Is(err, sql.ErrNoRows) {
-		return nil, nil
-	}
-	if err != nil {
+	return scanPage(s.st.QueryRowContext(ctx, pageID(segment, file, number)))
+}
+
+const selectPage = `SELECT data FROM %s WHERE id = ?`
+
+// scanPage is the page that selectPage finds, nil if there is none.
+func scanPage(row *sql.Row) (page []byte, err error) {
+	if err := row.Scan(&page); err != nil && !errors.Is(err, sql.ErrNoRows) {
 		return nil, err
 	}
 	return page, nil
