@@ -18,6 +18,9 @@ type Pass struct {
 	// Index is the size of the index and its sidecars at the end.
 	Index  int64   `json:"indexBytes"`
 	Phases []Phase `json:"phases"`
+	// Talk is from the start until every session could be found by what was said in it, within
+	// a fifth of a second.
+	Talk Phase `json:"talk"`
 }
 
 // Phase is a part of a pass. CPU is 0 where the system does not tell it.
@@ -33,7 +36,11 @@ const (
 	phaseLook   = "look"
 	phaseRead   = "read"
 	phaseFinish = "finish"
+	phaseTalk   = "talk"
 )
+
+// counting is how often the sessions are counted while the index is built.
+const counting = 200 * time.Millisecond
 
 // RunPass makes one pass over the transcripts below home into the index below own,
 // and gives the consent for that. It is what [Performance] has a process of its
@@ -51,9 +58,25 @@ func RunPass(ctx context.Context, home, own string) (_ *Pass, err error) {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, l.Close()) }()
+	start, startCPU, counted := began, cpu, began
+	count := func() error {
+		status, err := l.SearchStatus(ctx, contract.SearchStatusRequest{ExecutionHost: contract.LocalHost})
+		if err != nil {
+			return err
+		}
+		if counted = time.Now(); status.Sessions > out.Sessions {
+			out.Talk = Phase{phaseTalk, milliseconds(counted.Sub(start)), milliseconds(ownTime() - startCPU)}
+		}
+		out.Sessions, out.Events, out.Failed, out.Index = status.Sessions, status.Events, status.FilesFailed, status.IndexBytes
+		return nil
+	}
+	var uncounted error
 	err = l.Reconcile(ctx, false, func(p contract.Progress) {
 		if p.FilesTotal == 0 {
 			return
+		}
+		if time.Since(counted) > counting {
+			uncounted = errors.Join(uncounted, count())
 		}
 		if len(out.Phases) == 0 {
 			out.Read = p.BytesTotal
@@ -63,7 +86,7 @@ func RunPass(ctx context.Context, home, own string) (_ *Pass, err error) {
 			phase(phaseRead)
 		}
 	})
-	if err != nil {
+	if err = errors.Join(err, uncounted); err != nil {
 		return nil, err
 	}
 	switch len(out.Phases) {
@@ -74,11 +97,9 @@ func RunPass(ctx context.Context, home, own string) (_ *Pass, err error) {
 	default:
 		phase(phaseFinish)
 	}
-	status, err := l.SearchStatus(ctx, contract.SearchStatusRequest{ExecutionHost: contract.LocalHost})
-	if err != nil {
+	if err := count(); err != nil {
 		return nil, err
 	}
-	out.Sessions, out.Events, out.Failed, out.Index = status.Sessions, status.Events, status.FilesFailed, status.IndexBytes
 	return out, nil
 }
 

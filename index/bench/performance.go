@@ -289,6 +289,7 @@ func (r *PerformanceReport) Tables() []report.Table {
 		for _, phase := range x.Phases {
 			main.Add("– "+phase.Name, seconds(phase.WallMs), seconds(phase.CPUMs))
 		}
+		main.Add("all found by what was said after", seconds(x.Talk.WallMs), seconds(x.Talk.CPUMs))
 	}
 	for _, c := range r.Refresh {
 		main.Add(c.Change, seconds(c.WallMs), seconds(c.CPUMs))

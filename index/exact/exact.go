@@ -113,6 +113,9 @@ func Header(x *store.Session, now time.Time) contract.Header {
 	case x.Bad > 1:
 		h.Warnings = append(h.Warnings, fmt.Sprintf("%d records of its transcript could not be read; `sessionls doctor` names the file", x.Bad))
 	}
+	if x.TalkOnly {
+		h.Warnings = append(h.Warnings, "the first index is being built, what was said first: the calls and output of its tools are not in it yet")
+	}
 	switch h.Presence {
 	case contract.PresenceMissing:
 		h.Warnings = append(h.Warnings, keptWarning("its transcript is gone"))

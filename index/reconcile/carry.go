@@ -26,9 +26,8 @@ func CarryOver(ctx context.Context, w *store.Writer, cfg Config, from string) (c
 		labels[rd.Agent().ID] = rd.Agent().Label
 	}
 	// Rows below those of the build: these sessions are the oldest.
-	if err := w.Bulk(true); err != nil {
-		return 0, false, err
-	}
+	w.SetMode(store.Bulk)
+	defer w.SetMode(store.Live)
 	whole, err = old.Sources(ctx, func(k *store.Kept) error {
 		if labels[k.Source.Agent] == "" || p.tooOld(k.Source.ModTime) || cfg.Exclude.Match(k.Source.Path) {
 			return nil
@@ -43,7 +42,7 @@ func CarryOver(ctx context.Context, w *store.Writer, cfg Config, from string) (c
 			return err
 		})
 	})
-	return carried, whole, errors.Join(err, w.Bulk(false))
+	return carried, whole, err
 }
 
 // left is what of a source is to be brought.

@@ -101,6 +101,10 @@ type due struct {
 	// late ones come last: they were read before and are only to be read by a
 	// newer reader, or failed before.
 	late bool
+
+	// partial is the row of the source if only what was said is read of it, 0 otherwise, and
+	// counted how many of its bytes are counted as done already.
+	partial, counted int64
 }
 
 // touched reports whether nothing is known to have changed but times and inode
@@ -244,7 +248,7 @@ func (p *pass) isDue(f *found) bool {
 	case k.note == forgottenNote && k.state == store.StateEmpty:
 		return !p.cfg.Forgotten.Has(k.agent, k.hint) && take(true)
 	case k.version != f.reader.Version():
-		return take(true)
+		return take(k.version != store.TalkOnly)
 	}
 	return false
 }

@@ -12,19 +12,6 @@ import (
 	"github.com/sessionls/sessionls/index/transcript"
 )
 
-// A first build reads many sources in one transaction. The first batches are
-// small, so that something can be found after the first second.
-const (
-	firstBatch = 256 << 10
-	maxBatch   = 32 << 20
-	maxFiles   = 2000
-
-	// A build is worth the bulk mode, and merging the postings
-	// afterwards, from this size on.
-	bulkFiles = 200
-	bulkBytes = 16 << 20
-)
-
 // read reads what is due, then copies in the place of those that turned out to
 // give nothing, and at last what became due by what was read.
 func (p *pass) read(ctx context.Context) error {
@@ -94,103 +81,22 @@ func (p *pass) readDue(ctx context.Context) error {
 	for _, d := range p.due {
 		d.tried = true
 	}
-	var never, rest []*due
-	var neverBytes, knownBytes int64
+	building := p.worthBuilding()
+	var never []*due
 	for _, d := range p.due {
-		if d.known == nil {
+		if building && d.unread() {
 			never = append(never, d)
-			neverBytes += max(d.Size, 0)
-		} else {
-			rest = append(rest, d)
+			continue
 		}
-	}
-	for _, k := range p.known {
-		knownBytes += max(k.size, 0)
-	}
-	// Merging costs as much as the whole index is large, so there must be much
-	// to read in comparison.
-	bulk := (len(never) >= bulkFiles || neverBytes >= bulkBytes) && neverBytes >= knownBytes/4
-	if !bulk {
-		for _, d := range p.due {
-			if err := p.readOne(ctx, d); err != nil {
-				return err
-			}
-		}
-		return nil
-	}
-	// What grew since is little and wanted soonest.
-	for _, d := range rest {
+		// What grew since is little and wanted soonest.
 		if err := p.readOne(ctx, d); err != nil {
 			return err
 		}
 	}
-	if err := p.mayGoOn(ctx); err != nil {
-		return err
-	}
-	if err := p.w.Bulk(true); err != nil {
-		return err
-	}
-	if err := p.readMany(ctx, never); err != nil {
-		return errors.Join(err, p.w.Bulk(false))
-	}
-	return p.w.Finish(ctx)
-}
-
-func (p *pass) readMany(ctx context.Context, list []*due) error {
-	limit := int64(firstBatch)
-	for len(list) > 0 {
-		n, bytes := 0, int64(0)
-		for n < len(list) && n < maxFiles && (n == 0 || bytes+list[n].Size <= limit) {
-			bytes += max(list[n].Size, 0)
-			n++
-		}
-		if err := p.readBatch(ctx, list[:n]); err != nil {
-			return err
-		}
-		list = list[n:]
-		limit = min(limit*4, maxBatch)
-	}
-	return nil
-}
-
-// errUndo takes back the transaction it is returned in.
-var errUndo = errors.New("taken back")
-
-// readBatch reads sources that were never read before in one transaction.
-func (p *pass) readBatch(ctx context.Context, list []*due) error {
-	at, result, steads, again := p.progress, p.result, p.steads, p.again
-	err := p.update(ctx, func(t *store.Tx) error {
-		for _, d := range list {
-			if err := ctx.Err(); err != nil {
-				return err
-			}
-			a := &attempt{p: p, t: t, d: d}
-			if err := a.run(ctx, nil); err != nil {
-				return err
-			}
-			if a.vain {
-				return errUndo
-			}
-			if a.failure != nil || a.reread || a.gone {
-				if err := a.abort(); err != nil {
-					return fmt.Errorf("%w: %w", errUndo, err)
-				}
-			}
-			p.done(a)
-		}
+	if len(never) == 0 {
 		return nil
-	})
-	if err == nil || ctx.Err() != nil || store.IsFault(err) || !errors.Is(err, errUndo) {
-		return err
 	}
-	// One of them could not be taken back alone.
-	p.progress, p.result, p.steads, p.again = at, result, steads, again
-	for _, d := range list {
-		if err := p.readOne(ctx, d); err != nil {
-			return err
-		}
-	}
-	return nil
+	return p.build(ctx, never)
 }
 
 // readOne reads a source in a transaction of its own: going on where it was
@@ -250,8 +156,16 @@ func (p *pass) readOne(ctx context.Context, d *due) error {
 
 // done counts a source that was tried.
 func (p *pass) done(a *attempt) {
+	a.d.partial = 0
+	if p.talking && a.state == store.StateRead && a.sink.Partial {
+		a.d.partial, a.d.counted = a.sink.Source(), a.d.talkShare()
+		p.progress.BytesDone += a.d.counted
+		p.again = append(p.again, a.due...)
+		p.tell(0)
+		return
+	}
 	p.progress.FilesDone++
-	p.progress.BytesDone += max(a.d.Size, 0)
+	p.progress.BytesDone += max(a.d.Size, 0) - a.d.counted
 	if err := a.failed(); a.gone {
 		if a.d.known != nil {
 			p.result.Due++ // to be judged by the next pass
@@ -294,6 +208,17 @@ type attempt struct {
 	excluded bool
 }
 
+// tell passes on how far the reading of the source is.
+func (a *attempt) tell(bytes int64) {
+	switch {
+	case a.p.talking:
+		bytes = bytes / 10 * talkTenths
+	case a.d.counted > 0:
+		bytes = bytes / 10 * (10 - talkTenths)
+	}
+	a.p.tell(bytes)
+}
+
 // failed is the reason to count the source as failed, nil if it was read.
 func (a *attempt) failed() error {
 	if a.failure == nil && a.reread && !a.gone {
@@ -312,7 +237,11 @@ func (a *attempt) fails() int {
 
 func (a *attempt) putFailed() (int64, error) {
 	text := firstLine(a.failed().Error())
-	return a.t.PutSource(store.SourceState{Source: a.d.Source, State: store.StateFailed, Fails: a.fails(), Error: text})
+	s := store.SourceState{Source: a.d.Source, State: store.StateFailed, Fails: a.fails(), Error: text}
+	if a.d.saidOnly() {
+		s.Checkpoint = &transcript.Checkpoint{Version: store.TalkOnly} // it still is
+	}
+	return a.t.PutSource(s)
 }
 
 // putEmpty records that the source has no conversation.
@@ -369,7 +298,7 @@ func (a *attempt) once(ctx context.Context, prev *transcript.Checkpoint, adopt [
 	if err != nil {
 		return nil, err
 	}
-	a.sink = a.t.NewSink(id, d.Source, d.reader.Agent().Label, a.p.tell)
+	a.sink = a.t.NewSink(id, d.Source, d.reader.Agent().Label, a.tell)
 	if adopt != nil {
 		a.sink.Adopt(adopt)
 	}
@@ -444,7 +373,9 @@ func (a *attempt) once(ctx context.Context, prev *transcript.Checkpoint, adopt [
 	if g.resumed && d.known != nil && d.known.mtime.UnixMilli() != d.ModTime.UnixMilli() {
 		a.t.Changed() // which sessions are active goes by it
 	}
-	cp.Version = version
+	if cp.Version = version; a.sink.Partial {
+		cp = &transcript.Checkpoint{Version: store.TalkOnly, Bad: cp.Bad, Torn: cp.Torn, Partial: cp.Partial}
+	}
 	s := store.SourceState{ID: id, Source: d.Source, State: store.StateRead, Checkpoint: cp}
 	switch {
 	case a.sink.Discarded != "" && a.sink.Events == 0:

@@ -39,6 +39,10 @@ type Config struct {
 	HistoryDays int
 	// Full reads every source anew, also those that look unchanged.
 	Full bool
+	// WholeBytes is how much of the newest transcripts a first build reads whole at once;
+	// TalkBytes is how much there must be beside it for the older ones to be read for what was
+	// said first. Zero stands for 64 and 192 MB.
+	WholeBytes, TalkBytes int64
 	// Paths, if not nil, are what is known to have changed: the pass looks at
 	// the sources concerned only. See targeted.go.
 	Paths []string
@@ -185,6 +189,7 @@ type pass struct {
 	steads  []*due  // copies to be read because the better ones gave nothing
 	again   []int64 // sources that are due because of what others have
 
+	talking  bool // only what was said is read
 	progress Progress
 	told     time.Time
 }

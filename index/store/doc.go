@@ -34,6 +34,12 @@
 // of ids downwards from 2^40, ascending inside a block; what is appended later goes
 // upwards from there. No id is used twice, so that segments never overlap.
 //
+// A large build goes through older transcripts twice. TalkFirst leaves the tools' text out, so that
+// what was said in all sessions is found early; its rows lie below 2^39, behind all others, until
+// Bulk has read the session whole and dropped them. The source says by its version that it is to be
+// read again, so a build that was stopped in between is taken up. Which spans were dropped is logged
+// (unspan), so that readers need not read all of them again.
+//
 // # Generation
 //
 // Every change that an answer could show moves the generation, in the same

@@ -17,7 +17,7 @@ const (
 // longer, a later transaction tries again.
 func (w *Writer) trimLog() {
 	limit := int64(maxLog)
-	if w.bulk {
+	if w.building() {
 		limit = maxBulkLog
 	}
 	info, err := os.Stat(w.path + "-wal")

@@ -35,6 +35,19 @@ func reduceParts(in []transcript.Part) (out []transcript.Part, reduced int64) {
 	return out, reduced
 }
 
+// talkOf are the parts of an event that people and models said, and how many bytes the
+// others have.
+func talkOf(in []transcript.Part) (talk []transcript.Part, left int64) {
+	for _, p := range in {
+		if p.Kind == transcript.Prose {
+			talk = append(talk, p)
+		} else {
+			left += int64(len(p.Text))
+		}
+	}
+	return talk, left
+}
+
 // index writes the event's FTS rows: one, or several when a part is longer
 // than a row. Row k holds the k-th share of each part.
 func (s *Sink) index(w *sessionWriter, e *transcript.Event, parts []transcript.Part) (rowRange, error) {

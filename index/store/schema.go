@@ -20,7 +20,7 @@ import (
 
 // schemaVersion is raised when the tables or the meaning of their contents
 // change; a database of another version is set aside and rebuilt.
-const schemaVersion = 9
+const schemaVersion = 10
 
 // textVersion is raised when the same events become other rows or other kept
 // text: how long rows are, how output is reduced.
@@ -30,8 +30,12 @@ const textVersion = 1
 // would miss what is there.
 func terms() string { return fmt.Sprintf("%d.%d", analysis.Version, textVersion) }
 
-// firstRow is where row ids start: bulk batches below, live appends above.
-const firstRow = int64(1) << 40
+// firstRow is where row ids start: bulk batches below, live appends above. Batches of
+// a TalkFirst build lie below firstTalkRow.
+const (
+	firstRow     = int64(1) << 40
+	firstTalkRow = firstRow / 2
+)
 
 // batchRows is how many row ids a bulk batch reserves.
 const batchRows = int64(1) << 20
@@ -74,6 +78,7 @@ CREATE TABLE more(id INTEGER PRIMARY KEY, block INTEGER NOT NULL, data BLOB NOT 
 CREATE INDEX more_block ON more(block);
 CREATE TABLE span(first INTEGER PRIMARY KEY, session INTEGER NOT NULL, info BLOB NOT NULL);
 CREATE INDEX span_session ON span(session);
+CREATE TABLE unspan(n INTEGER PRIMARY KEY, first INTEGER NOT NULL);
 CREATE TABLE vocabulary(id INTEGER PRIMARY KEY AUTOINCREMENT, size INTEGER NOT NULL, data BLOB NOT NULL);
 CREATE TABLE segment(id INTEGER PRIMARY KEY AUTOINCREMENT, stream INTEGER NOT NULL, oldest INTEGER NOT NULL, newest INTEGER NOT NULL,
   rows INTEGER NOT NULL, dead INTEGER NOT NULL DEFAULT 0, bytes INTEGER NOT NULL, root BLOB NOT NULL);
@@ -126,8 +131,8 @@ func create(ctx context.Context, db *sql.DB) error {
 	if _, err := rand.Read(id); err != nil {
 		return fmt.Errorf("mint index identity: %w", err)
 	}
-	_, err = tx.Exec(`INSERT INTO meta VALUES('schema',?),('terms',?),('identity',?),('generation',1),('bulk_low',?),('span_deletes',0)`,
-		schemaVersion, terms(), base64.RawURLEncoding.EncodeToString(id), firstRow)
+	_, err = tx.Exec(`INSERT INTO meta VALUES('schema',?),('terms',?),('identity',?),('generation',1),('bulk_low',?),('talk_low',?),('span_deletes',0)`,
+		schemaVersion, terms(), base64.RawURLEncoding.EncodeToString(id), firstRow, firstTalkRow)
 	if err != nil {
 		return fmt.Errorf("mint index identity: %w", err)
 	}

@@ -112,7 +112,7 @@ func (t *Tx) writeSegment(in Stream) error {
 	}
 	dead := t.buried[in]
 	t.buried[in] = 0
-	if t.w.bulk {
+	if t.w.building() {
 		defer b.Reset()
 	} else {
 		// What one large session took is not kept for the small ones to come.
@@ -222,7 +222,7 @@ func crowd(list []segmentMeta, most, top int) []segmentMeta {
 // the next transaction that needs it; this one is written.
 func (w *Writer) compact(ctx context.Context) error {
 	most, top := liveSegments, liveLevel
-	if w.bulk {
+	if w.building() {
 		most, top = bulkSegments, math.MaxInt8
 	}
 	for _, in := range streams {
@@ -240,37 +240,34 @@ func (w *Writer) compact(ctx context.Context) error {
 }
 
 // mergeAll merges the segments of each stream into one, without the rows that are gone.
+// What a TalkFirst build wrote and that was not replaced stays in one of its own.
 func (w *Writer) mergeAll(ctx context.Context) error {
-	for _, in := range streams {
-		_, err := w.merge(ctx, in, func(list []segmentMeta) []segmentMeta {
-			if len(list) == 1 && list[0].dead == 0 {
-				return nil
-			}
-			return list
-		})
-		if err != nil {
-			return err
+	return w.mergeWhile(ctx, func(list []segmentMeta) []segmentMeta {
+		if len(list) == 1 && list[0].dead == 0 {
+			return nil
 		}
-	}
-	return nil
+		return list
+	})
 }
 
 // expunge writes every segment anew that has rows which are gone.
 func (w *Writer) expunge(ctx context.Context) error {
+	return w.mergeWhile(ctx, func(list []segmentMeta) []segmentMeta {
+		i := slices.IndexFunc(list, func(m segmentMeta) bool { return m.dead > 0 })
+		if i < 0 {
+			return nil
+		}
+		return list[i : i+1]
+	})
+}
+
+// mergeWhile merges as long as some are chosen.
+func (w *Writer) mergeWhile(ctx context.Context, choose func([]segmentMeta) []segmentMeta) error {
 	for _, in := range streams {
-		for {
-			merged, err := w.merge(ctx, in, func(list []segmentMeta) []segmentMeta {
-				i := slices.IndexFunc(list, func(m segmentMeta) bool { return m.dead > 0 })
-				if i < 0 {
-					return nil
-				}
-				return list[i : i+1]
-			})
-			if err != nil {
+		for merged := true; merged; {
+			var err error
+			if merged, err = w.merge(ctx, in, choose); err != nil {
 				return err
-			}
-			if !merged {
-				break
 			}
 		}
 	}
@@ -296,7 +293,15 @@ func (w *Writer) merge(ctx context.Context, in Stream, choose func([]segmentMeta
 	if err != nil {
 		return false, err
 	}
-	list := choose(all)
+	// What comes to lie between the rows of the two kinds of build is not known yet.
+	talk := slices.IndexFunc(all, func(m segmentMeta) bool { return m.newest < firstTalkRow })
+	if talk < 0 {
+		talk = len(all)
+	}
+	list := choose(all[:talk])
+	if len(list) == 0 {
+		list = choose(all[talk:])
+	}
 	if len(list) == 0 {
 		return false, nil
 	}

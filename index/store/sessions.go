@@ -249,6 +249,8 @@ type Session struct {
 	Grown    time.Time // mtime of the transcript when it was last read
 	Events   int
 	Bad      int // records of its source that could not be read
+	// TalkOnly says that the tools' text is not read yet.
+	TalkOnly bool
 	transcript.Header
 
 	surfaces surfaces
@@ -274,7 +276,8 @@ func (s *Session) HasSurface(wanted func(transcript.Surface) bool) bool {
 
 const sessionColumns = `id, agent, sid, path, presence, epoch, grown, events, title, title_source, title_at, cwd, branch, model, models, repo_url, created, updated, messages,
  relation, parent, parent_event, evidence, inherited, inherited_known, depth, automated, entrypoint, format, warnings, surfaces,
- coalesce((SELECT bad FROM source WHERE source.id = session.source), 0)`
+ coalesce((SELECT bad FROM source WHERE source.id = session.source), 0),
+ coalesce((SELECT version = -1 FROM source WHERE source.id = session.source), 0)`
 
 func scanSession(rows *sql.Rows) (*Session, error) {
 	var s Session
@@ -285,7 +288,7 @@ func scanSession(rows *sql.Rows) (*Session, error) {
 	var surf []byte
 	err := rows.Scan(&s.ID, &s.Agent, &s.SID, &s.Path, &s.Presence, &s.Epoch, &grown, &s.Events, &s.Title, &s.TitleSource, &s.TitleAt, &cwd, &branch, &model, &models, &repo,
 		&created, &updated, &s.MessageCount, &s.Relation, &parent, &parentEvent, &evidence, &s.InheritedCount, &s.InheritedKnown, &s.DelegationDepth,
-		&s.Automated, &s.Entrypoint, &s.Format, &warnings, &surf, &s.Bad)
+		&s.Automated, &s.Entrypoint, &s.Format, &warnings, &surf, &s.Bad, &s.TalkOnly)
 	if err != nil {
 		return nil, fmt.Errorf("read a session: %w", err)
 	}

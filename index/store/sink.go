@@ -38,10 +38,12 @@ type Sink struct {
 
 	// Events is the number of events taken, Discarded names a session of the
 	// source that a better source already provides, Due are other sources that
-	// are to be read anew because of what this one has.
+	// are to be read anew because of what this one has. Partial says that text of
+	// tools was left out, as TalkFirst does.
 	Events    int
 	Discarded string
 	Due       []int64
+	Partial   bool
 }
 
 // sessionWriter is a session being written.
@@ -255,8 +257,13 @@ func (s *Sink) Event(e *transcript.Event) error {
 		// The text belongs to the owner; here only the fact that it was copied.
 		return s.put(w, e, nil, 0)
 	}
-	parts, reduced := reduceParts(e.Parts)
-	return s.put(w, e, parts, reduced)
+	parts, left := e.Parts, int64(0)
+	if s.t.w.mode == TalkFirst {
+		parts, left = talkOf(parts)
+		s.Partial = s.Partial || left > 0
+	}
+	parts, reduced := reduceParts(parts)
+	return s.put(w, e, parts, reduced+left)
 }
 
 // keep takes an event as another index kept it: its output is reduced, and the

@@ -23,6 +23,10 @@ const (
 	StateFailed State = "failed"
 )
 
+// TalkOnly stands in a checkpoint for the version of its reader where the tools' text was left
+// out. It is no reader's, so that the source is read again, from its start.
+const TalkOnly = -1
+
 // SourceState is what the index remembers of a source.
 type SourceState struct {
 	ID         int64 // 0 if it is not known, or not stored yet
@@ -30,7 +34,7 @@ type SourceState struct {
 	State      State
 	Fails      int
 	Error      string
-	Checkpoint *transcript.Checkpoint // nil unless StateRead
+	Checkpoint *transcript.Checkpoint // nil unless something was read
 }
 
 // PutSource stores a source's state and returns its id.
@@ -227,6 +231,26 @@ func (t *Tx) dropRows(first int64, info []byte) error {
 	if _, err := t.exec(`DELETE FROM span WHERE first = ?`, first); err != nil {
 		return err
 	}
-	_, err := t.exec(`UPDATE meta SET value = value + 1 WHERE key = 'span_deletes'`)
+	return t.recordDrop(first)
+}
+
+// recordDrop tells readers which span they must not remember any more, for as long as
+// they may be expected to ask.
+func (t *Tx) recordDrop(first int64) error {
+	st, err := t.stmt(`UPDATE meta SET value = value + 1 WHERE key = 'span_deletes' RETURNING value`)
+	if err != nil {
+		return err
+	}
+	var n int64
+	if err := st.QueryRow().Scan(&n); err != nil {
+		return fmt.Errorf("record what is gone: %w", err)
+	}
+	if _, err := t.exec(`INSERT INTO unspan(n, first) VALUES(?,?)`, n, first); err != nil {
+		return err
+	}
+	_, err = t.exec(`DELETE FROM unspan WHERE n <= ?`, n-maxUnspans)
 	return err
 }
+
+// maxUnspans is how many spans may go until a reader that slept meanwhile reads all anew.
+const maxUnspans = 1 << 14

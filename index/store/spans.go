@@ -175,42 +175,115 @@ func (s *Spans) Each(f func(row int64, info RowInfo)) {
 	}
 }
 
-// loadSpans brings the cached spans up to the snapshot. Spans never change; new
-// ones come below (bulk) or above (live), so only those are read unless some
-// were deleted.
+// loadSpans brings the cached spans up to the snapshot. A span never changes; new
+// ones come above all there are (live), or below all on their side of firstTalkRow, so only those
+// are read, and which ones are gone since.
 func loadSpans(ctx context.Context, tx *sql.Tx, cached *Spans, deletes int64) (*Spans, error) {
-	if cached == nil || cached.deletes != deletes || len(cached.first) == 0 {
+	all := func() (*Spans, error) {
 		s := newSpans(deletes)
 		return s, s.read(ctx, tx, math.MinInt64, math.MaxInt64)
 	}
-	low, high := cached.first[0], cached.first[len(cached.first)-1]
-	below, above := &Spans{}, &Spans{}
-	if err := below.read(ctx, tx, math.MinInt64, low-1); err != nil {
-		return nil, err
+	if cached == nil || deletes < cached.deletes {
+		return all()
 	}
-	if err := above.read(ctx, tx, high+1, math.MaxInt64); err != nil {
-		return nil, err
+	old := cached
+	if deletes != cached.deletes {
+		gone, err := dropped(ctx, tx, cached.deletes, deletes)
+		if err != nil {
+			return nil, err
+		}
+		if gone == nil {
+			return all()
+		}
+		old = cached.without(gone, deletes)
 	}
-	if len(below.first)+len(above.first) == 0 {
-		return cached, nil
+	if len(old.first) == 0 {
+		return all()
 	}
 	s := newSpans(deletes)
-	s.first = concat(below.first, cached.first, above.first)
-	s.session = concat(below.session, cached.session, above.session)
-	s.info = concat(below.info, cached.info, above.info)
-	s.rows = below.rows + cached.rows + above.rows
+	high := max(old.first[len(old.first)-1], firstTalkRow-1)
+	talk := sort.Search(len(old.first), func(i int) bool { return old.first[i] >= firstTalkRow })
+	for _, side := range []struct {
+		from, to  int   // of the old ones
+		low, high int64 // the ids of this side, as far as some were known
+	}{{0, talk, math.MinInt64, firstTalkRow - 1}, {talk, len(old.first), firstTalkRow, high}} {
+		below := side.high
+		if side.from < side.to {
+			below = old.first[side.from] - 1
+		}
+		if err := s.read(ctx, tx, side.low, below); err != nil {
+			return nil, err
+		}
+		s.append(old, side.from, side.to)
+	}
+	if err := s.read(ctx, tx, high+1, math.MaxInt64); err != nil {
+		return nil, err
+	}
+	if old == cached && len(s.first) == len(cached.first) {
+		return cached, nil
+	}
 	return s, nil
+}
+
+// dropped are the spans that went while a counter moved; nil if not all of them are
+// known any more.
+func dropped(ctx context.Context, tx *sql.Tx, from, to int64) (map[int64]bool, error) {
+	if to-from > maxUnspans {
+		return nil, nil
+	}
+	rows, err := tx.QueryContext(ctx, `SELECT first FROM unspan WHERE n > ? AND n <= ?`, from, to)
+	if err != nil {
+		return nil, fmt.Errorf("read what is gone: %w", err)
+	}
+	defer rows.Close()
+	gone, n := map[int64]bool{}, int64(0)
+	for rows.Next() {
+		var first int64
+		if err := rows.Scan(&first); err != nil {
+			return nil, fmt.Errorf("read what is gone: %w", err)
+		}
+		gone[first] = true
+		n++
+	}
+	if err := rows.Err(); err != nil {
+		return nil, fmt.Errorf("read what is gone: %w", err)
+	}
+	if n != to-from {
+		return nil, nil
+	}
+	return gone, nil
+}
+
+// without are the spans but those that are gone.
+func (s *Spans) without(gone map[int64]bool, deletes int64) *Spans {
+	out := newSpans(deletes)
+	out.reserve(len(s.first))
+	for i, first := range s.first {
+		if !gone[first] {
+			out.append(s, i, i+1)
+		}
+	}
+	return out
+}
+
+func (s *Spans) reserve(n int) {
+	s.first, s.session, s.info = make([]int64, 0, n), make([]int64, 0, n), make([][]byte, 0, n)
+}
+
+// append adds some of the spans of another.
+func (s *Spans) append(of *Spans, from, to int) {
+	s.first = append(s.first, of.first[from:to]...)
+	s.session = append(s.session, of.session[from:to]...)
+	s.info = append(s.info, of.info[from:to]...)
+	for _, info := range of.info[from:to] {
+		s.rows += int64(len(info) / 2)
+	}
 }
 
 func newSpans(deletes int64) *Spans {
 	s := &Spans{deletes: deletes}
 	s.lengths = sync.OnceValue(s.count)
 	return s
-}
-
-func concat[T any](a, b, c []T) []T {
-	out := make([]T, 0, len(a)+len(b)+len(c))
-	return append(append(append(out, a...), b...), c...)
 }
 
 func (s *Spans) read(ctx context.Context, tx *sql.Tx, from, to int64) error {

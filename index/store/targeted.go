@@ -17,7 +17,8 @@ const knownColumns = `id, agent, path, key, root, hint_id, class, size, mtime, s
 // Known is what the index remembers of a source, without its checkpoint.
 type Known struct {
 	SourceState
-	// Version is the format version of the reader that read it, 0 if none did.
+	// Version is the format version of the reader that read it, 0 if none did and
+	// TalkOnly if it was read without the tools' text.
 	Version int
 }
 

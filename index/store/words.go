@@ -31,7 +31,7 @@ func (t *Tx) keepWords() error {
 
 func (t *Tx) keepChunk(raw []byte) error {
 	var gone []int64
-	if !t.w.bulk {
+	if !t.w.building() {
 		var err error
 		if raw, gone, err = t.mergeChunks(raw); err != nil {
 			return err

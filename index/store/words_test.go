@@ -93,9 +93,7 @@ func TestVocabularyGrowsSlowly(t *testing.T) {
 func TestVocabularyOfWhatIsUndone(t *testing.T) {
 	path := storetest.Path(t)
 	w := openWriter(t, path)
-	if err := w.Bulk(true); err != nil {
-		t.Fatal(err)
-	}
+	w.SetMode(store.Bulk)
 	stop := errors.New("stop")
 	write := func(fail error) error {
 		return w.Update(context.Background(), func(tx *store.Tx) error {

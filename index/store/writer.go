@@ -23,7 +23,7 @@ type Writer struct {
 	analyzer *analysis.Analyzer
 	words    *vocabulary.Set
 	builders [len(streams)]*postings.Builder
-	bulk     bool
+	mode     Mode
 	nextTrim int64 // size of the log below which trimLog is not tried again
 }
 
@@ -74,13 +74,26 @@ func (w *Writer) Close() error {
 	return nil
 }
 
-// Bulk switches between a first build, whose row ids go downwards in batches,
-// and live appending.
-func (w *Writer) Bulk(on bool) error {
-	w.bulk = on
+// Mode is what writing is for.
+type Mode uint8
+
+const (
+	// Live appends: row ids go upwards, each transaction is small and waited for.
+	Live Mode = iota
+	// Bulk is a first build, newest sessions first: row ids go downwards in batches.
+	Bulk
+	// TalkFirst is a part of a first build that leaves out the tools' text, to be
+	// replaced soon by what Bulk writes. Its row ids go downwards below all those of Bulk.
+	TalkFirst
+)
+
+// SetMode changes what is written from now on. A writer begins as Live.
+func (w *Writer) SetMode(m Mode) {
+	w.mode = m
 	w.renewBuilders()
-	return nil
 }
+
+func (w *Writer) building() bool { return w.mode != Live }
 
 // renewBuilders gives back the memory of large transactions.
 func (w *Writer) renewBuilders() {
@@ -92,9 +105,7 @@ func (w *Writer) renewBuilders() {
 // Finish ends a bulk build: the segments are merged into one of each stream, the space
 // of the old ones is given back and the log is folded into the database.
 func (w *Writer) Finish(ctx context.Context) error {
-	if err := w.Bulk(false); err != nil {
-		return err
-	}
+	w.SetMode(Live)
 	if err := w.mergeAll(ctx); err != nil {
 		return err
 	}
@@ -225,9 +236,13 @@ func (t *Tx) rollback() error {
 
 // begin reserves the transaction's row ids.
 func (t *Tx) begin() error {
-	if t.w.bulk {
+	if t.w.building() {
+		counter := "bulk_low"
+		if t.w.mode == TalkFirst {
+			counter = "talk_low"
+		}
 		var low int64
-		if err := t.tx.QueryRow(`UPDATE meta SET value = value - ? WHERE key = 'bulk_low' RETURNING value`, batchRows).Scan(&low); err != nil {
+		if err := t.tx.QueryRow(`UPDATE meta SET value = value - ? WHERE key = ? RETURNING value`, batchRows, counter).Scan(&low); err != nil {
 			return fmt.Errorf("reserve row ids: %w", err)
 		}
 		t.nextRow, t.rowLimit = low, low+batchRows
