@@ -339,7 +339,11 @@ func (s *Sink) closeBlock(w *sessionWriter) error {
 	if len(w.raw) == 0 {
 		return nil
 	}
-	data, err := compress(w.raw)
+	pack := compress
+	if s.t.w.mode == TalkFirst {
+		pack = compressSoon
+	}
+	data, err := pack(w.raw)
 	if err != nil {
 		return err
 	}
