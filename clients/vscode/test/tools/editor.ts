@@ -41,6 +41,17 @@ const quiet: Record<string, unknown> = {
   'terminal.integrated.shellIntegration.enabled': false,
 };
 
+/**
+ * Settings of scope "machine". To these windows the editor is another machine's, so it takes such a setting from the file of
+ * the machine; from that of the user only until it knows the extension, which it may do before or after the extension has asked.
+ */
+function ofTheMachine(): ReadonlySet<string> {
+  const { contributes } = JSON.parse(fs.readFileSync(path.join(paths.extension, 'package.json'), 'utf8')) as {
+    contributes: { configuration: { properties: Record<string, { scope?: string }> } };
+  };
+  return new Set(Object.entries(contributes.configuration.properties).flatMap(([name, { scope }]) => (scope === 'machine' ? [name] : [])));
+}
+
 export interface EditorOptions {
   readonly edition: Edition;
   /** A fresh folder for everything the editor writes. */
@@ -63,10 +74,16 @@ export async function startEditor(options: EditorOptions): Promise<Editor> {
   const vscode = path.join(paths.cache, `code-${editions[edition].code}`, 'lib/vscode');
   const serveFloor = path.join(paths.extension, 'test/tools/serve-floor.cjs');
   const main = path.join(vscode, 'out/server-main.js');
-  const env = { ...process.env, EXTENSIONS_GALLERY: '{"serviceUrl":""}' };
+  // Whatever a setting says, nobody's own sessions are read.
+  const env = { ...process.env, HOME: path.join(state, 'home'), EXTENSIONS_GALLERY: '{"serviceUrl":""}' };
+  fs.mkdirSync(env.HOME, { recursive: true });
 
-  fs.mkdirSync(path.join(state, 'user/User'), { recursive: true });
-  fs.writeFileSync(path.join(state, 'user/User/settings.json'), JSON.stringify({ ...quiet, ...options.settings }, null, 2));
+  const machine = ofTheMachine();
+  const settings = Object.entries({ ...quiet, ...options.settings });
+  for (const [folder, its] of [['User', settings.filter(([name]) => !machine.has(name))], ['Machine', settings.filter(([name]) => machine.has(name))]] as const) {
+    fs.mkdirSync(path.join(state, 'user', folder), { recursive: true });
+    fs.writeFileSync(path.join(state, 'user', folder, 'settings.json'), JSON.stringify(Object.fromEntries(its), null, 2));
+  }
   const folders = ['--server-data-dir', state, '--user-data-dir', `${state}/user`, '--extensions-dir', `${state}/ext`];
   if (options.vsix !== undefined) {
     const install =
