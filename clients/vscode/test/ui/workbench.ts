@@ -258,6 +258,27 @@ export class Workbench {
   async snapshot(name: string): Promise<void> {
     await this.page.screenshot({ path: path.join(paths.extension, 'out', `${this.edition}-${name}.png`) });
   }
+
+  /** The same in words: of a run elsewhere what it printed is all there is to see. */
+  async inWords(): Promise<string> {
+    const parts = await this.page.evaluate<Record<string, string[]>>(`(() => {
+      const texts = (selector, text = (e) => e.innerText) =>
+        [...document.querySelectorAll(selector)].filter((e) => e.checkVisibility()).map((e) => (text(e) ?? '').replace(/\\s+/g, ' ').trim().slice(0, 300));
+      const focus = document.activeElement;
+      return {
+        'list, title': texts('.quick-input-widget .quick-input-title'),
+        'list, input': texts('.quick-input-widget input.input', (e) => JSON.stringify(e.value)),
+        'list, row': texts('.quick-input-list .monaco-list-row', (e) => (e.classList.contains('focused') ? '> ' : '') + e.innerText),
+        message: texts('.notification-toast'),
+        dialog: texts('.monaco-dialog-box'),
+        view: texts('.pane-body'),
+        'status bar': [texts('.statusbar-item').filter((text) => text !== '').join(' | ')],
+        tabs: texts('.tab', (e) => (e.classList.contains('active') ? '> ' : '') + e.innerText),
+        focus: [focus === null ? 'none' : [focus.tagName, focus.className, focus.getAttribute('aria-label')].join(' ').slice(0, 200)],
+      };
+    })()`);
+    return Object.entries(parts).flatMap(([part, texts]) => texts.map((text) => `  ${part}: ${text}`)).join('\n');
+  }
 }
 
 export function editionOfTest(): Edition {
