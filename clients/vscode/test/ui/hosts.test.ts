@@ -14,21 +14,18 @@ describe(`a person with other hosts (${editionOfTest()})`, () => {
   let hosts: OtherHosts;
   const step = steps(() => w, 'hosts-failed');
 
+  const hostsTitle = () => w.title.filter({ hasText: 'Search the sessions of which host?' });
   /** Opens the list of hosts, from wherever. */
   const chooseHost = async (): Promise<void> => {
     await w.command('Sessions: Choose Host…');
-    await w.title.filter({ hasText: 'Search the sessions of which host?' }).waitFor();
+    await hostsTitle().waitFor();
     await w.row('Dev container').waitFor();
   };
   /** Chooses the host of that row. */
   const pick = async (name: string): Promise<void> => {
     await w.input.fill(name);
     await w.until(async () => (await w.rowTexts())[0]?.includes(name) === true);
-    // A state that comes just then may take the focus from the row for a moment.
-    await w.until(async () => {
-      await w.key('Enter');
-      return w.title.filter({ hasText: 'Search the sessions of which host?' }).waitFor({ state: 'hidden', timeout: 2000 }).then(() => true, () => false);
-    });
+    await w.take(name, async () => !(await hostsTitle().isVisible()));
   };
   const alive = (pid: number): boolean => fs.existsSync(`/proc/${pid}`) && !/^State:\s+Z/m.test(fs.readFileSync(`/proc/${pid}/status`, 'utf8'));
   const button = (message: string | RegExp, name: string) => w.message(message).getByRole('button', { name });
@@ -40,16 +37,19 @@ describe(`a person with other hosts (${editionOfTest()})`, () => {
       fs.mkdirSync(`${home.workspace}/.vscode`);
       fs.writeFileSync(`${home.workspace}/.vscode/settings.json`, JSON.stringify({ 'sessions.host': 'ssh:evil' }));
     });
-    const question = w.message('Search the conversations you had with coding agents?');
-    await question.getByRole('button', { name: 'Not now' }).click();
-    await question.waitFor({ state: 'hidden' });
-    await w.page.locator('.activitybar [aria-label^="Agent Sessions"]').first().click();
-    await w.page.locator('.welcome-view-content', { hasText: 'Nothing leaves the machine' }).waitFor();
   });
   after(async () => w.close());
 
+  step('does not enable the search of this machine', async () => {
+    const question = w.message('Search the conversations you had with coding agents?');
+    await question.getByRole('button', { name: 'Not now' }).click();
+    await question.waitFor({ state: 'hidden' });
+    await w.openView();
+    await w.page.locator('.welcome-view-content', { hasText: 'Nothing leaves the machine' }).waitFor();
+  });
+
   step('sees which hosts there are, and how those of the configuration stand', async () => {
-    await w.page.locator('.pane-header, .composite.title').getByRole('button', { name: 'Choose Host…' }).first().click();
+    await w.insist(() => w.page.locator('.pane-header, .composite.title').getByRole('button', { name: 'Choose Host…' }).first().click(), hostsTitle());
     await w.row('This machine').filter({ hasText: 'searched now' }).waitFor();
     await w.row('Dev container').filter({ hasText: /\d+ sessions, up to date/ }).waitFor();
     await w.row('Stopped box').filter({ hasText: 'the environment is not running' }).waitFor();
@@ -71,25 +71,21 @@ describe(`a person with other hosts (${editionOfTest()})`, () => {
     await w.treeItem(remote.title).waitFor();
     await w.page.locator('.pane-body', { hasText: 'Sessions on Dev container' }).first().waitFor();
     await w.page.locator('[id="sessionls.sessionls.sessions.status"] [aria-label*="Searched is Dev container, not this machine"]').waitFor();
-    await w.treeItem(remote.title).click({ button: 'right' });
     const menu = w.page.locator('.monaco-menu .action-item');
-    await menu.filter({ hasText: 'Copy Resume Command' }).waitFor();
+    await w.insist(() => w.treeItem(remote.title).click({ button: 'right' }), menu.filter({ hasText: 'Copy Resume Command' }));
     assert.equal(await menu.filter({ hasText: /Forget Session|Open Transcript File/ }).count(), 0);
-    await w.key('Escape');
+    await w.insist(() => w.key('Escape'), async () => (await menu.count()) === 0);
     await w.search('dredging basin');
     await w.title.filter({ hasText: /^Sessions on Dev container — 1 session$/ }).waitFor();
     await w.row(remote.title).filter({ hasText: 'Dev container · Claude Code · harbour · basin' }).waitFor();
     assert.equal(await w.rows.getByRole('button', { name: 'Open Transcript File' }).count(), 0);
-    await w.key('Control+Shift+e');
-    await w.message('The transcript of this session lies on Dev container.').waitFor();
+    await w.listKey('Control+Shift+e', w.message('The transcript of this session lies on Dev container.'));
   });
 
   step('opens a session at the match, and reads it anew when it has gone on', async () => {
     await w.search('dredging basin');
     await w.row(remote.title).waitFor();
-    await w.focused(0);
-    await w.key('Enter');
-    await w.tab(`${remote.sessionId}.md`).waitFor();
+    await w.take(remote.title, w.tab(`${remote.sessionId}.md`));
     await w.lines.filter({ hasText: 'silts' }).waitFor();
     await w.until(async () => /dredg|basin/i.test(await w.selected()));
     await w.toMatch('F8');
@@ -98,7 +94,7 @@ describe(`a person with other hosts (${editionOfTest()})`, () => {
       // The other side's index follows within moments.
       await w.page.getByRole('button', { name: 'Refresh Transcript' }).click();
       await w.page.waitForTimeout(500);
-      await w.page.locator('.editor-group-container.active .monaco-editor').first().click();
+      await w.intoEditor();
       await w.key('Control+End');
       return (await w.lines.innerText()).replace(/\s/g, ' ').includes('lighthouse');
     });
@@ -107,7 +103,7 @@ describe(`a person with other hosts (${editionOfTest()})`, () => {
   step('finds who touched a file, by its path below the project', async () => {
     await w.openFile('src/gauge.ts', 'gauge.ts');
     await w.command('Sessions: Sessions That Touched This File');
-    await w.until(async () => (await w.input.inputValue().catch(() => '')) === 'file:"src/gauge.ts"');
+    await w.until(async () => (await w.inputValue()) === 'file:"src/gauge.ts"');
     await w.row(remote.title).waitFor();
     await w.dismiss();
   });
@@ -115,11 +111,11 @@ describe(`a person with other hosts (${editionOfTest()})`, () => {
   step('searches in this workspace there: by path, and where that finds nothing by name', async () => {
     await w.search('dredging');
     await w.row(remote.title).waitFor();
-    await w.key('Alt+1');
-    await w.title.filter({ hasText: 'Sessions in the paths of this workspace on Dev container' }).waitFor();
+    await w.listKey('Alt+1', w.title.filter({ hasText: 'Sessions in the paths of this workspace on Dev container' }));
     await w.row('No session matches').filter({ hasText: 'Dev container · this workspace' }).waitFor();
-    await w.row('Search projects of this name: harbour').filter({ hasText: w.home.workspace }).click();
-    await w.until(async () => (await w.input.inputValue()) === 'repo:"harbour" dredging');
+    const byName = w.row('Search projects of this name: harbour').filter({ hasText: w.home.workspace });
+    await byName.waitFor();
+    await w.insist(() => byName.click(), async () => (await w.inputValue()) === 'repo:"harbour" dredging');
     await w.row(remote.title).waitFor();
     await w.dismiss();
   });
@@ -128,8 +124,7 @@ describe(`a person with other hosts (${editionOfTest()})`, () => {
     await w.search('dredging');
     await w.row(remote.title).waitFor();
     await w.focused(0);
-    await w.key('Control+Shift+r');
-    await w.until(() => fs.existsSync(hosts.terminalCalls));
+    await w.listKey('Control+Shift+r', () => fs.existsSync(hosts.terminalCalls));
     assert.equal(fs.readFileSync(hosts.terminalCalls, 'utf8').trim(), `sh -c cd ${remoteFolder} && claude --resume ${remote.sessionId}`);
     await w.command('Terminal: Kill All Terminals');
   });
@@ -141,8 +136,7 @@ describe(`a person with other hosts (${editionOfTest()})`, () => {
     await w.search('dredging');
     await w.row('Bare box · Claude Code').waitFor();
     await w.focused(0);
-    await w.key('Control+Shift+r');
-    await w.message(/This session cannot be resumed from here\. The configuration file has no hosts\.bare\.terminal/).waitFor();
+    await w.listKey('Control+Shift+r', w.message(/This session cannot be resumed from here\. The configuration file has no hosts\.bare\.terminal/));
     await button('This session cannot be resumed from here', 'Copy Session ID').click();
     await w.until(async () => (await w.clipboard()) === remote.sessionId);
   });
@@ -153,25 +147,21 @@ describe(`a person with other hosts (${editionOfTest()})`, () => {
     await w.statusText(/The sessions of Dev container are searched/);
     await w.search(remoteParent.title);
     await w.row(remoteParent.title).filter({ hasText: 'Dev container' }).waitFor();
-    await w.focused(0);
-    await w.key('Enter');
-    await w.lines.filter({ hasText: remoteParent.title }).waitFor();
+    await w.take(remoteParent.title, w.lines.filter({ hasText: remoteParent.title }));
     await w.search('');
-    await w.key('Alt+5');
-    await w.title.filter({ hasText: 'Search the sessions of which host?' }).waitFor();
+    await w.listKey('Alt+5', hostsTitle());
     await pick('This machine');
     await w.title.filter({ hasText: 'Agent Sessions' }).waitFor();
     await w.row('Enable').waitFor();
-    await w.row('Enable').click();
-    await w.row('Round the harbour gauge').waitFor();
+    await w.insist(() => w.row('Enable').click(), w.row('Round the harbour gauge'));
     assert.equal(await w.row('Dev container').count(), 0);
     await w.dismiss();
     await w.treeItem('Round the harbour gauge').waitFor();
 
-    await w.page.locator('.editor-group-container.active .monaco-editor').first().click();
-    await w.key('Control+k', 'Control+f');
+    await w.intoEditor();
+    await w.openList('Control+k', 'Control+f');
     await w.title.filter({ hasText: `Search in: ${remoteParent.title} – on Dev container` }).waitFor();
-    await w.page.keyboard.type('tide');
+    await w.type('tide');
     await w.row('tide').waitFor();
     await w.dismiss();
     await w.command('Sessions: Show Sub-Agents of This Session');
@@ -192,8 +182,7 @@ describe(`a person with other hosts (${editionOfTest()})`, () => {
     await w.row('Retry').waitFor();
     await w.row('Choose another host…').waitFor();
     await w.dismiss();
-    await button(message, 'Choose Another Host').click();
-    await w.row('Dev container').waitFor();
+    await w.insist(() => button(message, 'Choose Another Host').click(), w.row('Dev container'));
     await w.dismiss();
   });
 
@@ -247,9 +236,7 @@ describe(`a person with other hosts (${editionOfTest()})`, () => {
     await w.input.fill('ssh:-x');
     await w.row('This is no name of a host').waitFor();
     await w.input.fill('dev@nowhere');
-    await w.row('ssh:dev@nowhere').waitFor();
-    await w.key('Enter');
-    await w.message(/ssh:dev@nowhere: ssh does not know this host/).waitFor();
+    await w.take('ssh:dev@nowhere', w.message(/ssh:dev@nowhere: ssh does not know this host/));
     await chooseHost();
     await w.row('dev@nowhere').filter({ hasText: 'searched now' }).waitFor();
     await pick('pier');
@@ -257,15 +244,16 @@ describe(`a person with other hosts (${editionOfTest()})`, () => {
     await w.search('dredging');
     await w.row(remote.title).filter({ hasText: 'pier' }).waitFor();
     await w.focused(0);
-    await w.key('Control+Shift+r');
-    await w.until(() => fs.readFileSync(hosts.sshCalls, 'utf8').includes(`-t pier cd ${remoteFolder} && claude --resume ${remote.sessionId}`));
+    await w.listKey('Control+Shift+r', () => fs.readFileSync(hosts.sshCalls, 'utf8').includes(`-t pier cd ${remoteFolder} && claude --resume ${remote.sessionId}`));
     await w.command('Terminal: Kill All Terminals');
     // It can be dropped from the list again.
     await chooseHost();
     await w.input.fill('nowhere'); // it may lie below the edge of the list
-    await w.row('dev@nowhere').hover();
-    await w.row('dev@nowhere').getByRole('button', { name: 'Do Not Offer This Host Any More' }).click();
-    await w.until(async () => (await w.rowTexts()).every((text) => !text.includes('dev@nowhere')));
+    await w.row('dev@nowhere').waitFor();
+    await w.insist(async () => {
+      await w.row('dev@nowhere').hover();
+      await w.row('dev@nowhere').getByRole('button', { name: 'Do Not Offer This Host Any More' }).click();
+    }, async () => (await w.rowTexts()).every((text) => !text.includes('dev@nowhere')));
     await w.dismiss();
   });
 

@@ -27,7 +27,7 @@ describe(`a person at VS Code (${editionOfTest()})`, () => {
   });
 
   step('reads in the view what it is about', async () => {
-    await w.page.locator('.activitybar [aria-label^="Agent Sessions"]').first().click();
+    await w.openView();
     const welcome = w.page.locator('.welcome-view-content', { hasText: 'Nothing leaves the machine' });
     await welcome.waitFor();
     await welcome.getByRole('button', { name: 'Enable' }).waitFor();
@@ -35,9 +35,7 @@ describe(`a person at VS Code (${editionOfTest()})`, () => {
 
   step('is offered it in the search list, and enables it by keyboard', async () => {
     await w.search('harbour gauge');
-    await w.row('Enable').waitFor();
-    await w.key('Enter');
-    await w.row('Round the harbour gauge').waitFor();
+    await w.take('Enable', w.row('Round the harbour gauge'));
     await w.dismiss();
     await w.status(/\d+ sessions/);
   });
@@ -45,10 +43,8 @@ describe(`a person at VS Code (${editionOfTest()})`, () => {
   step('sees the sessions in the view, the live one marked', async () => {
     const live = w.treeItem(/live, Round the harbour gauge/);
     await live.waitFor();
-    const parent = await w.scrollTo('tide DST fix');
-    await parent.click();
-    await w.lines.filter({ hasText: 'tide DST fix' }).waitFor();
-    await parent.locator('.monaco-tl-twistie').click();
+    await w.clickEntry('tide DST fix', w.lines.filter({ hasText: 'tide DST fix' }));
+    await w.clickEntry('tide DST fix', w.page.locator('[role="treeitem"][aria-expanded="true"]', { hasText: 'tide DST fix' }), '.monaco-tl-twistie');
     await w.scrollTo('List stations with DST');
     await w.picture('view');
   });
@@ -62,8 +58,7 @@ describe(`a person at VS Code (${editionOfTest()})`, () => {
     await w.move('ArrowUp', 0);
     await w.input.fill('centimetres');
     await w.until(async () => /harbour gauge.*centimetres/.test((await w.rowTexts())[0] ?? ''));
-    await w.key('Enter');
-    await w.tab(`${growing.sessionId}.md`).waitFor();
+    await w.take('Round the harbour gauge', w.tab(`${growing.sessionId}.md`));
     await w.lines.filter({ hasText: 'centimetres' }).waitFor();
     await w.until(async () => (await w.selected()) === 'centimetres');
   });
@@ -84,23 +79,20 @@ describe(`a person at VS Code (${editionOfTest()})`, () => {
   });
 
   step('searches in this session', async () => {
-    await w.key('Control+k', 'Control+f');
+    await w.openList('Control+k', 'Control+f');
     await w.title.filter({ hasText: 'Search in: Round the harbour gauge' }).waitFor();
-    await w.page.keyboard.type('negative');
-    await w.row('negative heights').waitFor();
-    await w.key('Enter');
+    await w.type('negative');
+    await w.take(/negative heights/i, async () => !(await w.input.isVisible()));
     await w.until(async () => /negative/i.test(await w.selected()));
   });
 
   step('finds a session among the symbols of the workspace, by a word of its body', async () => {
     await w.dismiss();
-    await w.key('Control+t');
-    await w.input.waitFor();
-    await w.page.keyboard.type('barometer');
+    await w.openList('Control+t');
+    await w.page.keyboard.type('barometer'); // behind the # that is there
     await w.row('Round the harbour gauge').waitFor();
     await w.picture('symbols');
-    await w.key('Enter');
-    await w.input.waitFor({ state: 'hidden' });
+    await w.take('Round the harbour gauge', async () => !(await w.input.isVisible()));
     await w.statusText(/Ln 19, Col 43/); // where the word is
   });
 
@@ -108,8 +100,8 @@ describe(`a person at VS Code (${editionOfTest()})`, () => {
     await w.search('barometer');
     await w.title.filter({ hasText: /— 1 session$/ }).waitFor();
     await w.focused(0);
-    await w.key('Control+Shift+r');
     // It is live, so it may be open elsewhere.
+    await w.listKey('Control+Shift+r', w.page.locator('.monaco-dialog-box'));
     await w.dialog('Resume "Round the harbour gauge"?', 'Resume Anyway');
     await w.until(() => fs.existsSync(w.home.calls));
     assert.equal(fs.readFileSync(w.home.calls, 'utf8').trim(), `${w.home.workspace} --resume ${growing.sessionId}`);
@@ -122,24 +114,20 @@ describe(`a person at VS Code (${editionOfTest()})`, () => {
     await w.search('barometer');
     await w.title.filter({ hasText: /— 1 session$/ }).waitFor();
     await w.focused(0);
-    await w.key('Control+Shift+y');
-    await w.until(async () => (await w.clipboard()) === growing.sessionId);
-    await w.key('Control+Shift+c');
-    await w.until(async () => (await w.clipboard()) === `claude --resume ${growing.sessionId}`);
+    await w.listKey('Control+Shift+y', async () => (await w.clipboard()) === growing.sessionId);
+    await w.listKey('Control+Shift+c', async () => (await w.clipboard()) === `claude --resume ${growing.sessionId}`);
     await w.dismiss();
   });
 
   step('changes where, what and in which order is searched', async () => {
     await w.search('tide');
     await w.title.filter({ hasText: /^Agent Sessions — \d+ sessions/ }).waitFor();
-    await w.key('Alt+1');
-    await w.title.filter({ hasText: 'Sessions of this workspace' }).waitFor();
+    await w.listKey('Alt+1', w.title.filter({ hasText: 'Sessions of this workspace' }));
     await w.row('No session matches').waitFor();
-    await w.focused(1);
-    await w.key('Enter'); // what is offered: to search everywhere
-    await w.title.filter({ hasText: /^Agent Sessions — \d+ sessions/ }).waitFor();
-    await w.key('Alt+2', 'Alt+3');
-    await w.title.filter({ hasText: 'Agent Sessions · conversation only · newest first' }).waitFor();
+    // What is offered has the focus.
+    await w.take('Search everywhere', w.title.filter({ hasText: /^Agent Sessions — \d+ sessions/ }));
+    await w.listKey('Alt+2', w.title.filter({ hasText: 'Agent Sessions · conversation only' }));
+    await w.listKey('Alt+3', w.title.filter({ hasText: 'Agent Sessions · conversation only · newest first' }));
     await w.dismiss();
   });
 
@@ -165,16 +153,16 @@ describe(`a person at VS Code (${editionOfTest()})`, () => {
   step('searches a selection, an error, a file', async () => {
     await w.openFile('broken.json');
     await w.key('Control+Home', 'Control+Shift+End');
-    await w.key('Control+k', 'Shift+a');
-    await w.until(async () => (await w.input.inputValue()).startsWith('{ "gauge": [1, 2, }'));
+    await w.openList('Control+k', 'Shift+a');
+    await w.until(async () => (await w.inputValue()).startsWith('{ "gauge": [1, 2, }'));
     await w.dismiss();
     await w.until(async () => (await w.page.locator('.squiggly-error').count()) > 0);
     await w.key('Control+Home', 'End');
     await w.command('Sessions: Search This Error');
-    await w.until(async () => /expected/i.test(await w.input.inputValue().catch(() => '')));
+    await w.until(async () => /expected/i.test(await w.inputValue()));
     await w.dismiss();
     await w.command('Sessions: Sessions That Touched This File');
-    await w.until(async () => (await w.input.inputValue().catch(() => '')) === 'file:"broken.json"');
+    await w.until(async () => (await w.inputValue()) === 'file:"broken.json"');
     await w.dismiss();
   });
 
@@ -194,8 +182,7 @@ describe(`a person at VS Code (${editionOfTest()})`, () => {
 
   step('opens the status page', async () => {
     await w.page.getByRole('button', { name: 'Group Sessions' }).first().waitFor(); // the view knows of the new server
-    await w.statusItem.click();
-    await w.tab(/Agent Sessions Status/).waitFor();
+    await w.insist(() => w.statusItem.click(), w.tab(/Agent Sessions Status/));
     await w.page.waitForTimeout(500);
   });
 

@@ -10,6 +10,9 @@ import { makeHome, type TestHome } from '../tools/home';
 /** Generous: the machine may be busy. Nothing here is a measurement. */
 const patience = Number(process.env['PATIENCE'] ?? 120) * 1000;
 
+/** What a person sees come of what they do. */
+export type Sight = Locator | (() => Promise<boolean> | boolean);
+
 export class Workbench {
   private constructor(
     readonly edition: Edition,
@@ -80,10 +83,23 @@ export class Workbench {
 
   /** Presses an arrow until that row has the focus: an answer that comes just then sets it back to the first. */
   async move(arrow: 'ArrowDown' | 'ArrowUp', index: number): Promise<void> {
-    await this.until(async () => {
-      await this.key(arrow);
-      return this.page.locator(`.quick-input-list .monaco-list-row.focused[data-index="${index}"]`).waitFor({ timeout: 1500 }).then(() => true, () => false);
-    });
+    await this.insist(() => this.key(arrow), this.page.locator(`.quick-input-list .monaco-list-row.focused[data-index="${index}"]`), 1500);
+  }
+
+  /** Takes the row that has the focus. */
+  async take(row: string | RegExp, seen: Sight): Promise<void> {
+    const focused = this.page.locator('.quick-input-list .monaco-list-row.focused', { hasText: row }).first();
+    await focused.waitFor();
+    await this.insist(async () => {
+      if (await focused.isVisible()) await this.key('Enter');
+    }, seen, 3000);
+  }
+
+  /** Presses a key of the list; in the editor below it may mean something else. */
+  async listKey(key: string, seen: Sight): Promise<void> {
+    await this.insist(async () => {
+      if (await this.input.isVisible()) await this.key(key);
+    }, seen);
   }
 
   get input(): Locator {
@@ -110,29 +126,29 @@ export class Workbench {
   /** Runs commands through the palette, which lists only what was known when it opened. */
   async command(...titles: string[]): Promise<void> {
     for (const title of titles) {
-      await this.dismiss();
-      for (const end = Date.now() + patience; ; ) {
-        if (Date.now() > end) throw new Error(`the palette has no ${title}`);
-        await this.key('F1');
-        await this.input.waitFor();
-        await this.input.fill(`>${title}`);
-        const found = await this.row(title).waitFor({ timeout: 5000 }).then(() => true, () => false);
-        if (found) break;
+      const typed = async (): Promise<boolean> => (await this.inputValue()) === `>${title}`;
+      const focused = this.page.locator('.quick-input-list .monaco-list-row.focused', { hasText: title });
+      await this.insist(async () => {
         await this.dismiss();
-      }
-      await this.key('Enter');
+        await this.openList('F1');
+        await this.input.fill(`>${title}`);
+      }, focused, 5000);
+      await this.take(title, async () => !(await typed()));
     }
   }
 
   async openFile(name: string, tab = name): Promise<void> {
     await this.dismiss();
-    await this.key('Control+p');
-    await this.input.waitFor();
+    await this.openList('Control+p');
     await this.input.fill(this.home.workspace + '/' + name);
-    await this.row(tab).waitFor();
-    await this.key('Enter');
-    await this.tab(tab).waitFor();
-    await this.page.locator('.editor-group-container.active .monaco-editor').first().click();
+    await this.take(tab, this.tab(tab));
+    await this.intoEditor();
+  }
+
+  /** Clicks into the active text editor. */
+  async intoEditor(): Promise<void> {
+    const editor = this.page.locator('.editor-group-container.active .monaco-editor').first();
+    await this.insist(() => editor.click(), this.page.locator('.editor-group-container.active .monaco-editor.focused').first());
   }
 
   /** Waits for a question and answers it. */
@@ -151,14 +167,24 @@ export class Workbench {
     return this.page.getByRole('treeitem', { name }).first();
   }
 
-  /** Scrolls the view down to that entry: the tree has no rows for what is not on the screen. */
+  /** Clicks that entry of the view, or something in it. */
+  async clickEntry(name: string | RegExp, seen: Sight, inside?: string): Promise<void> {
+    await this.insist(async () => {
+      const entry = await this.scrollTo(name);
+      await (inside === undefined ? entry : entry.locator(inside)).click();
+    }, seen);
+  }
+
+  /** Scrolls the view to that entry: the tree has no rows for what is not on the screen, and gets others while the index grows. */
   async scrollTo(name: string | RegExp): Promise<Locator> {
     const item = this.treeItem(name);
     const tree = this.page.getByRole('tree').filter({ has: this.page.getByRole('treeitem') }).last();
+    let turns = 0;
     await this.until(async () => {
       if (await item.isVisible()) return true;
       await tree.hover();
-      await this.page.mouse.wheel(0, 110); // five rows: none is passed over
+      // Five rows: none is passed over. Now and then from the top again: it may lie above by now.
+      await this.page.mouse.wheel(0, ++turns % 40 === 0 ? -100_000 : 110);
       return item.waitFor({ timeout: 500 }).then(() => true, () => false);
     });
     return item;
@@ -176,10 +202,7 @@ export class Workbench {
 
   /** Goes to another match by that key: it is the editor's own until the extension has marked the matches. */
   async toMatch(key: 'F8' | 'Shift+F8'): Promise<void> {
-    await this.until(async () => {
-      await this.key(key);
-      return this.page.locator('.statusbar-item', { hasText: /Match \d of \d/ }).first().waitFor({ timeout: 3000 }).then(() => true, () => false);
-    });
+    await this.insist(() => this.key(key), this.page.locator('.statusbar-item', { hasText: /Match \d of \d/ }).first(), 3000);
   }
 
   async clipboard(): Promise<string> {
@@ -216,19 +239,51 @@ export class Workbench {
   /** Opens the search by its key and types. */
   async search(query: string): Promise<void> {
     await this.dismiss();
-    // The focus may just be on its way elsewhere, and a chord then gets lost.
-    await this.until(async () => {
-      await this.key('Control+k', 'a');
-      return this.input.waitFor({ timeout: 3000 }).then(() => true, () => false);
-    });
-    await this.page.keyboard.type(query);
+    await this.openList('Control+k', 'a');
+    await this.type(query);
+  }
+
+  /** Opens a list by its keys. */
+  async openList(...keys: string[]): Promise<void> {
+    let presses = 0;
+    await this.insist(async () => {
+      presses++;
+      await this.key(...keys);
+    }, this.box);
+    if (presses === 1) return;
+    // Those that were only slow bring it once more.
+    await this.page.waitForTimeout(2000);
+    await this.box.waitFor();
+  }
+
+  /** Types into the list, and sets right what has become of it. */
+  async type(text: string): Promise<void> {
+    await this.page.keyboard.type(text);
+    const typed = async (): Promise<boolean> => (await this.inputValue()) === text;
+    await this.insist(async () => {
+      if (!(await typed())) await this.input.fill(text);
+    }, typed);
+  }
+
+  /** The box of the list, when keys go into it. */
+  private get box(): Locator {
+    return this.page.locator('.quick-input-widget input.input:focus');
+  }
+
+  /** What is in the box of the list; nothing if none is open. */
+  async inputValue(): Promise<string> {
+    return (await this.input.isVisible()) ? this.input.inputValue({ timeout: 1000 }).catch(() => '') : '';
   }
 
   /** Closes the list that is open. */
   async dismiss(): Promise<void> {
     if (!(await this.input.isVisible())) return;
-    await this.key('Escape');
-    await this.input.waitFor({ state: 'hidden' });
+    await this.insist(() => this.key('Escape'), async () => !(await this.input.isVisible()));
+  }
+
+  /** Opens the view of the sessions. */
+  async openView(): Promise<void> {
+    await this.insist(() => this.page.locator('.activitybar [aria-label^="Agent Sessions"]').first().click(), this.page.locator('.sidebar .composite.title', { hasText: /agent sessions/i }));
   }
 
   /** The text of every row, with plain spaces. */
@@ -236,11 +291,32 @@ export class Workbench {
     return (await this.rows.allInnerTexts()).map((t) => t.replace(/\s+/g, ' ').trim());
   }
 
+  /**
+   * Does something, and again if nothing has come of it, as a person would: a key is lost while the focus moves, and so is a
+   * click on a row that is just drawn anew. What it brings may only be slow, so it is waited for long before the next try.
+   */
+  async insist(act: () => Promise<unknown>, seen: Sight, each = 10_000): Promise<void> {
+    const there = typeof seen === 'function' ? seen : () => seen.first().isVisible();
+    let cause: unknown;
+    for (const end = Date.now() + patience; Date.now() < end; ) {
+      this.page.setDefaultTimeout(each); // what is done must not take all the time there is
+      await act().catch((error: unknown) => {
+        cause = error;
+      });
+      this.page.setDefaultTimeout(patience);
+      for (const next = Date.now() + each; Date.now() < next; ) {
+        if (await there()) return;
+        await this.page.waitForTimeout(50);
+      }
+    }
+    throw new Error(`nothing came of ${String(act)}: ${String(seen)}`, { cause });
+  }
+
   /** Waits until something holds. */
   async until(holds: () => Promise<boolean> | boolean): Promise<void> {
     const end = Date.now() + patience;
     while (!(await holds())) {
-      if (Date.now() > end) throw new Error('it did not come to that');
+      if (Date.now() > end) throw new Error(`it did not come to that: ${String(holds)}`);
       await this.page.waitForTimeout(100);
     }
   }
