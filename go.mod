@@ -2,6 +2,9 @@ module github.com/sessionls/sessionls
 
 go 1.26.0
 
+// Modules of npm bring Go packages.
+ignore ./clients
+
 require (
 	github.com/BurntSushi/toml v1.6.0
 	github.com/adrg/xdg v0.5.3
