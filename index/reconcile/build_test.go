@@ -91,6 +91,7 @@ func (l *library) pass(goOn func() error) (reconcile.Result, []reconcile.Progres
 
 // view is what a search finds.
 type view struct {
+	read          int     // sources
 	said, printed []int64 // rows, the newest first
 	sessions      []store.Session
 }
@@ -109,6 +110,9 @@ func (l *library) look() (v view) {
 		*rows, err = s.Rows(ctx, in, store.Phrase([]string{"everywhere"}, false), 0, 1<<62, 10*builders)
 		l.must(err)
 	}
+	counts, err := s.Counts(ctx)
+	l.must(err)
+	v.read = counts.Read
 	// Titles have the same words.
 	v.said = slices.DeleteFunc(v.said, func(row int64) bool { info, _ := s.Spans.At(row); return info.Kind.Head() })
 	var ids []int64
@@ -153,6 +157,9 @@ func TestTalkFirst(t *testing.T) {
 			return nil
 		}
 		talked = true
+		if whole := len(v.printed) + builders/40; v.read > whole {
+			t.Errorf("%d transcripts count as read, %d are", v.read, whole)
+		}
 		if len(v.printed) < newest-1 {
 			t.Errorf("only %d of the newest were read whole", len(v.printed))
 		}

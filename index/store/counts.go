@@ -18,7 +18,7 @@ type AgentCounts struct {
 type Counts struct {
 	Sessions int
 	Events   int64
-	Read     int // sources read, copies and empty ones included
+	Read     int // sources read whole, copies and empty ones included
 	Failed   int
 	Bad      int // records inside readable sources that could not be read
 	Agents   map[string]AgentCounts
@@ -45,7 +45,7 @@ func (s *Snapshot) Counts(ctx context.Context) (Counts, error) {
 	if err := rows.Err(); err != nil {
 		return c, fmt.Errorf("count sessions: %w", err)
 	}
-	states, err := s.tx.QueryContext(ctx, `SELECT agent, state = 'failed', count(*), sum(bad) FROM source GROUP BY 1, 2`)
+	states, err := s.tx.QueryContext(ctx, `SELECT agent, state = 'failed', count(*), sum(bad), sum(version = ?) FROM source GROUP BY 1, 2`, TalkOnly)
 	if err != nil {
 		return c, fmt.Errorf("count sources: %w", err)
 	}
@@ -53,13 +53,13 @@ func (s *Snapshot) Counts(ctx context.Context) (Counts, error) {
 	for states.Next() {
 		var agent string
 		var failed bool
-		var n, bad int
-		if err := states.Scan(&agent, &failed, &n, &bad); err != nil {
+		var n, bad, partly int
+		if err := states.Scan(&agent, &failed, &n, &bad, &partly); err != nil {
 			return c, fmt.Errorf("count sources: %w", err)
 		}
 		c.Bad += bad
 		if !failed {
-			c.Read += n
+			c.Read += n - partly
 			continue
 		}
 		c.Failed += n

@@ -52,7 +52,7 @@ CREATE TABLE source(
   UNIQUE(agent, path, key)
 );
 CREATE INDEX source_hint ON source(agent, hint_id);
-CREATE INDEX source_count ON source(agent, state, fails, bad);
+CREATE INDEX source_count ON source(agent, state, fails, bad, version);
 CREATE TABLE session(
   id INTEGER PRIMARY KEY AUTOINCREMENT, agent TEXT NOT NULL, sid TEXT NOT NULL, source INTEGER NOT NULL,
   title TEXT NOT NULL, title_source TEXT NOT NULL, title_at INTEGER NOT NULL DEFAULT 0, cwd TEXT, cwd_key TEXT NOT NULL, cwd_fold TEXT NOT NULL, repo_fold TEXT NOT NULL,
