@@ -235,6 +235,34 @@ func TestTalkFirstIsTakenUp(t *testing.T) {
 	}
 }
 
+// TestTalkFirstStoppedAnywhere: a build that ends before any of its transactions is finished by
+// the next pass.
+func TestTalkFirstStoppedAnywhere(t *testing.T) {
+	stop := errors.New("stop")
+	for n := 1; ; n++ {
+		l, left := newLibrary(t), n
+		_, _, err := l.pass(func() error {
+			if left--; left < 0 {
+				return stop
+			}
+			return nil
+		})
+		if err != nil && !errors.Is(err, stop) {
+			t.Fatal(err)
+		}
+		if err == nil {
+			if n < 4 {
+				t.Errorf("the build was %d transactions", n)
+			}
+			return
+		}
+		if r, _, err := l.pass(nil); err != nil || r.Failed != 0 || r.Due != 0 {
+			t.Fatalf("after %d transactions: %+v %v", n, r, err)
+		}
+		l.whole()
+	}
+}
+
 // TestTalkFirstThenGone: what was said stays when the transcript is gone, or cannot be read
 // any more, before it is read whole; one that grew is read as it is then.
 func TestTalkFirstThenGone(t *testing.T) {
