@@ -13,18 +13,19 @@ import (
 const (
 	// behindRows and behindBytes bound the queue: enough that neither side waits
 	// for the other at each row, little beside the rest of a build's memory.
-	behindRows  = 128
+	behindRows  = 512
 	behindBytes = 4 << 20
 )
 
 // behind is the queue of a transaction. The zero value is ready.
 type behind struct {
-	queue  chan write
-	queued int // bytes sent since the queue was last empty
-	open   sync.WaitGroup
+	queue chan write
+	open  sync.WaitGroup
 
-	mu  sync.Mutex
-	err error // the first failure; nothing runs after it
+	mu     sync.Mutex
+	less   sync.Cond // waits for inside to become less
+	inside int       // bytes that are queued
+	err    error     // the first failure; nothing runs after it
 }
 
 // write is a statement with its arguments, or something else to run.
@@ -32,6 +33,7 @@ type write struct {
 	st   *sql.Stmt
 	args []any
 	run  func() error
+	size int // about what it holds in memory, in bytes
 }
 
 func (w write) do() error {
@@ -50,29 +52,34 @@ func (b *behind) failure() error {
 
 func (b *behind) run(queue <-chan write) {
 	for w := range queue {
+		var err error
 		if b.failure() == nil {
-			if err := w.do(); err != nil {
-				b.mu.Lock()
-				b.err = fmt.Errorf("write to the index: %w", err)
-				b.mu.Unlock()
-			}
+			err = w.do()
 		}
+		b.mu.Lock()
+		if err != nil {
+			b.err = fmt.Errorf("write to the index: %w", err)
+		}
+		b.inside -= w.size
+		b.less.Signal()
+		b.mu.Unlock()
 		b.open.Done()
 	}
 }
 
-// put queues a write. size is about what it holds in memory, in bytes.
-func (b *behind) put(w write, size int) error {
+// put queues a write, when there is room for it.
+func (b *behind) put(w write) error {
 	if b.queue == nil {
 		b.queue = make(chan write, behindRows)
+		b.less.L = &b.mu
 		go b.run(b.queue)
 	}
-	if b.queued += size; b.queued > behindBytes {
-		if err := b.settle(); err != nil {
-			return err
-		}
-		b.queued = size
+	b.mu.Lock()
+	for b.inside > 0 && b.inside+w.size > behindBytes {
+		b.less.Wait()
 	}
+	b.inside += w.size
+	b.mu.Unlock()
 	b.open.Add(1)
 	b.queue <- w
 	return b.failure()
@@ -81,7 +88,6 @@ func (b *behind) put(w write, size int) error {
 // settle waits until all that was queued has run.
 func (b *behind) settle() error {
 	b.open.Wait()
-	b.queued = 0
 	return b.failure()
 }
 
@@ -110,7 +116,7 @@ func (t *Tx) later(query string, args ...any) error {
 			size += len(a)
 		}
 	}
-	return t.behind.put(write{st: st, args: args}, size)
+	return t.behind.put(write{st: st, args: args, size: size})
 }
 
 // look gives the transaction for reading what was written so far.

@@ -50,7 +50,7 @@ func (t *Tx) text(in Stream, row int64, a *analysed, marks string) error {
 			}
 		}
 		return b.Add(row, all[:main], all[main:])
-	}}, len(all))
+	}, size: len(all)})
 }
 
 // segmentWriters prepares what writing segments needs: nothing can be prepared while
