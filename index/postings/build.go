@@ -7,6 +7,7 @@ import (
 	"errors"
 	"hash/maphash"
 	"slices"
+	"sync"
 )
 
 // Builder gathers the rows of a segment in memory. It is not safe for concurrent
@@ -221,6 +222,9 @@ func (b *Builder) Flush(put Put, each func(term []byte)) (root []byte, err error
 	for _, r := range slices.Backward(b.rows) {
 		rows.add(r.row)
 	}
+	var d dealt
+	var dealing sync.WaitGroup
+	dealing.Go(func() { d = b.deal() })
 	order := make([]uint32, len(b.terms))
 	for i := range order {
 		order[i] = uint32(i)
@@ -232,7 +236,7 @@ func (b *Builder) Flush(put Put, each func(term []byte)) (root []byte, err error
 		}
 		return bytes.Compare(b.name(s), b.name(t))
 	})
-	d := b.deal()
+	dealing.Wait()
 	w := newSegmentWriter(put)
 	for _, i := range order {
 		name := b.name(&b.terms[i])
