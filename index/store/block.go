@@ -38,6 +38,8 @@ type Stored struct {
 	Rows      int   // FTS rows of this event
 	rowAt     int   // the first one, from the block's first row
 	Reduced   int64 // bytes of tool output left out of Parts
+
+	lent []loan // parts whose text is still to be filled in; see lender
 }
 
 type codec struct {
@@ -119,13 +121,9 @@ func appendEvent(b []byte, e *transcript.Event, parts []transcript.Part, rowAt, 
 	return binary.AppendUvarint(b, uint64(len(parts)))
 }
 
-// appendParts adds the text of the event that appendEvent has added.
-func appendParts(b []byte, parts []transcript.Part) []byte {
-	for _, p := range parts {
-		b = append(b, byte(p.Kind))
-		b = appendString(b, p.Text)
-	}
-	return b
+// appendPart adds a part of the event that appendEvent has added.
+func appendPart(b []byte, p transcript.Part) []byte {
+	return appendString(append(b, byte(p.Kind)&^lentBit), p.Text)
 }
 
 func appendString(b []byte, s string) []byte {
@@ -253,8 +251,11 @@ func expand(data []byte) (string, error) {
 		return "", fmt.Errorf("%w: %w", ErrDamaged, err)
 	}
 	// No copy: nobody else has these bytes, and a block may be 64 MB.
-	return unsafe.String(unsafe.SliceData(raw), len(raw)), nil
+	return viewString(raw), nil
 }
+
+// viewString is b as a string that shares its memory.
+func viewString(b []byte) string { return unsafe.String(unsafe.SliceData(b), len(b)) }
 
 // unpackedSize is how large a stored block says that it is, math.MaxInt64 if there is none or
 // it does not say.
@@ -266,7 +267,8 @@ func unpackedSize(data []byte) int64 {
 	return int64(h.FrameContentSize)
 }
 
-// eachEvent yields the events of a block, which share its memory.
+// eachEvent yields the events of a block, which share its memory. What they share with others
+// is to be filled in by a lender.
 func eachEvent(raw string, yield func(*Stored) bool) error {
 	d := decoder{b: raw}
 	for len(d.b) > 0 && !d.bad {
@@ -287,6 +289,9 @@ func eachEvent(raw string, yield func(*Stored) bool) error {
 type decoder struct {
 	b   string
 	bad bool
+	// part, if set, is told of each part with a text of its own, and how much was left
+	// before it.
+	part func(left int, text string)
 }
 
 func (d *decoder) event() *Stored {
@@ -309,10 +314,21 @@ func (d *decoder) event() *Stored {
 		e.Tools = append(e.Tools, d.string())
 	}
 	for n := d.count(); n > 0; n-- {
-		k := transcript.PartKind(d.byte())
-		e.Parts = append(e.Parts, transcript.Part{Kind: k, Text: d.string()})
+		d.addPart(e)
 	}
 	return e
+}
+
+func (d *decoder) addPart(e *Stored) {
+	left := len(d.b)
+	k := d.byte()
+	p := transcript.Part{Kind: transcript.PartKind(k &^ lentBit)}
+	if k&lentBit != 0 {
+		e.lent = append(e.lent, loan{len(e.Parts), int64(d.int())})
+	} else if p.Text = d.string(); d.part != nil && !d.bad {
+		d.part(left, p.Text)
+	}
+	e.Parts = append(e.Parts, p)
 }
 
 func (d *decoder) byte() byte {

@@ -73,6 +73,7 @@ func layoutOf(version int) layout {
 type Old struct {
 	db *sql.DB
 	layout
+	torn bool // some text that is referred to could not be read
 }
 
 // OpenOld opens a database that was set aside.
@@ -192,7 +193,7 @@ func (o *Old) Sources(ctx context.Context, f func(*Kept) error) (whole bool, err
 			return false, err
 		}
 	}
-	return whole, ctx.Err()
+	return whole && !o.torn, ctx.Err()
 }
 
 // ids lists the sessions: from the start, and if that meets damage, also from
@@ -288,6 +289,7 @@ func (o *Old) each(ctx context.Context, id int64, surfaces surfaces, f func(*tra
 		blocks = append(blocks, block)
 	}
 	rows.Close()
+	l := o.lender()
 	for _, block := range blocks {
 		var data []byte
 		if o.db.QueryRowContext(ctx, o.block, block).Scan(&data) != nil {
@@ -299,6 +301,7 @@ func (o *Old) each(ctx context.Context, id int64, surfaces surfaces, f func(*tra
 			if gap = e.Seq != n; gap {
 				return false
 			}
+			o.fillKept(ctx, l, e)
 			failed = f(&transcript.Event{
 				Seq: e.Seq, ID: e.ID, Type: e.Type, RawType: e.RawType, Role: e.Role, Time: e.Time, Surface: surfaces.at(e.Seq), Inherited: e.Inherited,
 				Parts: e.Parts, Tools: e.Tools, Failed: e.Failed,

@@ -26,6 +26,14 @@
 // zstd-compressed blocks of some tens of kilobytes that are read for the hits
 // of a page only.
 //
+// A text of a kilobyte or more that is in another block already (the same file read
+// twice, a prompt that begins hundreds of sessions) is not stored again: the part of the
+// event has the id of a body instead, and table body says in which block and where in it
+// the text lies (bodies.go, sharing.go). Table seen finds a text by its hash; table borrowed has
+// which sessions refer to what is not their own. When a session goes, what others have of it
+// moves into a block of no session, and goes when the last of them does. Postings are
+// each session's own.
+//
 // All distinct words of the index stand in the vocabulary, chunks of which each
 // transaction writes (words.go, package vocabulary); a search for a word that
 // no row has looks through them for others.

@@ -41,6 +41,18 @@ func (s *Snapshot) EventAt(ctx context.Context, of *Session, row int64) (e *Stor
 	if err != nil {
 		return nil, 0, err
 	}
+	if e, chunk, err = b.event(row); err != nil {
+		return nil, 0, err
+	}
+	if err := s.lender().fill(ctx, e); err != nil {
+		return nil, 0, err
+	}
+	e.Surface = of.surfaces.at(e.Seq)
+	return e, chunk, nil
+}
+
+// event finds the event of a row in its block.
+func (b *openBlock) event(row int64) (e *Stored, chunk int, err error) {
 	at := int(row - b.first)
 	err = eachEvent(b.raw, func(x *Stored) bool {
 		if x.Rows > 0 && x.rowAt <= at && at < x.rowAt+x.Rows {
@@ -49,14 +61,10 @@ func (s *Snapshot) EventAt(ctx context.Context, of *Session, row int64) (e *Stor
 		}
 		return true
 	})
-	if err != nil {
-		return nil, 0, err
+	if err == nil && e == nil {
+		err = ErrNoEvent
 	}
-	if e == nil {
-		return nil, 0, ErrNoEvent
-	}
-	e.Surface = of.surfaces.at(e.Seq)
-	return e, chunk, nil
+	return e, chunk, err
 }
 
 // blockOf reads the block that a row of a session is in.
@@ -109,11 +117,29 @@ type Place struct {
 // than a dozen should be asked for at once: few blocks are kept, and large ones are left out.
 func (s *Snapshot) ReadAhead(ctx context.Context, list []Place) {
 	var open sync.WaitGroup
-	defer open.Wait()
-	for _, p := range list {
+	blocks := make([]*openBlock, len(list))
+	for i, p := range list {
 		b, data, err := s.packedBlock(ctx, p.Of, p.Row)
-		if err == nil && unpackedSize(data) <= recentBlock {
+		if err != nil {
+			continue
+		}
+		if blocks[i] = b; data != nil && unpackedSize(data) <= recentBlock {
 			open.Go(func() { _ = s.unpack(b, data, p.Row) })
+		}
+	}
+	open.Wait()
+	s.lendAhead(ctx, list, blocks)
+}
+
+// lendAhead decodes the blocks of the texts that the events of rows refer to.
+func (s *Snapshot) lendAhead(ctx context.Context, list []Place, blocks []*openBlock) {
+	var open sync.WaitGroup
+	defer open.Wait()
+	l := s.lender()
+	for _, at := range l.holders(ctx, list, blocks) {
+		b, data, err := s.packedHolder(ctx, at)
+		if err == nil && data != nil && unpackedSize(data) <= recentBlock {
+			open.Go(func() { _ = s.unpackHolder(b, data) })
 		}
 	}
 }
@@ -138,6 +164,7 @@ func (s *Snapshot) Events(ctx context.Context, of *Session, from int, f func(*St
 	if err := errors.Join(rows.Err(), rows.Close()); err != nil {
 		return fmt.Errorf("list events: %w", err)
 	}
+	l := s.lender()
 	for _, id := range ids {
 		var data []byte
 		if err := s.tx.QueryRowContext(ctx, `SELECT data FROM block WHERE id = ?`, id).Scan(&data); err != nil {
@@ -148,15 +175,19 @@ func (s *Snapshot) Events(ctx context.Context, of *Session, from int, f func(*St
 			return err
 		}
 		more := true
+		var lost error
 		err = decodeBlock(data, func(e *Stored) bool {
 			if e.Seq < from {
 				return true
+			}
+			if lost = l.fill(ctx, e); lost != nil {
+				return false
 			}
 			e.Surface = of.surfaces.at(e.Seq)
 			more = f(e)
 			return more
 		})
-		if err != nil || !more {
+		if err = errors.Join(err, lost); err != nil || !more {
 			return err
 		}
 	}
@@ -175,6 +206,7 @@ func (s *Snapshot) RowEvents(ctx context.Context, of *Session, rows []int64, f f
 	for _, r := range rows {
 		want[r] = true
 	}
+	l := s.lender()
 	for blocks.Next() {
 		var id, first int64
 		var data []byte
@@ -189,6 +221,9 @@ func (s *Snapshot) RowEvents(ctx context.Context, of *Session, rows []int64, f f
 		err = decodeBlock(data, func(e *Stored) bool {
 			for k := range e.Rows {
 				if row := first + int64(e.rowAt+k); want[row] {
+					if ferr = l.fill(ctx, e); ferr != nil {
+						return false
+					}
 					e.Surface = of.surfaces.at(e.Seq)
 					if ferr = f(row, e); ferr != nil {
 						return false

@@ -42,7 +42,7 @@ func (r *recent) row(generation, row int64) *openBlock {
 	return r.use(r.rows[row])
 }
 
-// block finds a block for another of its rows.
+// block finds a block for another of its rows, or for 0, which is none.
 func (r *recent) block(generation, id, row int64) *openBlock {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -63,7 +63,7 @@ func (r *recent) use(e *list.Element) *openBlock {
 }
 
 func (r *recent) name(e *list.Element, row int64) {
-	if e == nil || r.rows[row] != nil {
+	if e == nil || row == 0 || r.rows[row] != nil {
 		return
 	}
 	b := e.Value.(*openBlock)
@@ -71,7 +71,7 @@ func (r *recent) name(e *list.Element, row int64) {
 	r.rows[row] = e
 }
 
-// keep remembers a block that was decoded for a row. Views of older generations
+// keep remembers a block that was decoded for a row, or for 0. Views of older generations
 // keep nothing.
 func (r *recent) keep(generation int64, b *openBlock, row int64) {
 	if len(b.raw) > recentBlock {

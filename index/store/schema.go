@@ -76,6 +76,11 @@ CREATE INDEX block_session ON block(session, first_seq);
 CREATE INDEX block_row ON block(session, first_row);
 CREATE TABLE more(id INTEGER PRIMARY KEY, block INTEGER NOT NULL, data BLOB NOT NULL);
 CREATE INDEX more_block ON more(block);
+CREATE TABLE body(id INTEGER PRIMARY KEY, block INTEGER NOT NULL, at INTEGER NOT NULL, hash INTEGER NOT NULL);
+CREATE INDEX body_block ON body(block);
+CREATE TABLE borrowed(session INTEGER NOT NULL, body INTEGER NOT NULL, PRIMARY KEY(session, body)) WITHOUT ROWID;
+CREATE INDEX borrowed_body ON borrowed(body);
+CREATE TABLE seen(hash INTEGER PRIMARY KEY, place INTEGER NOT NULL);
 CREATE TABLE span(first INTEGER PRIMARY KEY, session INTEGER NOT NULL, info BLOB NOT NULL);
 CREATE INDEX span_session ON span(session);
 CREATE TABLE unspan(n INTEGER PRIMARY KEY, first INTEGER NOT NULL);
@@ -101,6 +106,9 @@ func dsn(path string, writer bool) string {
 		// BUSY_SNAPSHOT when another writer was in between.
 		q.Set("_txlock", "immediate")
 		q.Set("_cache_size", "-8192")
+		// What was deleted must not be read from the rest of a page (Scrub); pages
+		// that are free altogether are given back.
+		q.Set("_secure_delete", "FAST")
 	} else {
 		q.Set("mode", "ro")
 		q.Set("_query_only", "1")

@@ -68,6 +68,7 @@ type sessionWriter struct {
 	touched   bool
 
 	raw      []byte // the open block
+	long     []longText
 	rawSeq   int
 	rawRow   int64 // first FTS row of the open block, 0 if none
 	spanFrom int64 // first row of the open span
@@ -306,6 +307,17 @@ func (s *Sink) closeSpan(w *sessionWriter) error {
 
 // store adds the event to the session's open block.
 func (s *Sink) store(w *sessionWriter, e *transcript.Event, parts []transcript.Part, rows rowRange, reduced int64) error {
+	text := 0
+	for _, p := range parts {
+		text += len(p.Text)
+	}
+	giant := text > giantBytes
+	if giant {
+		// In a block of its own, so that no other text is in one that large.
+		if err := s.closeBlock(w); err != nil {
+			return err
+		}
+	}
 	if len(w.raw) == 0 {
 		w.rawSeq, w.rawRow = e.Seq, 0
 	}
@@ -317,14 +329,10 @@ func (s *Sink) store(w *sessionWriter, e *transcript.Event, parts []transcript.P
 		at = int(rows.first - w.rawRow)
 	}
 	w.raw = appendEvent(w.raw, e, parts, at, rows.n, reduced)
-	text := 0
-	for _, p := range parts {
-		text += len(p.Text)
-	}
-	if text > giantBytes {
+	if giant {
 		return s.putGiant(w, parts)
 	}
-	w.raw = appendParts(w.raw, parts)
+	w.addParts(parts)
 	if len(w.raw) >= blockBytes {
 		return s.closeBlock(w)
 	}
@@ -339,16 +347,11 @@ func (s *Sink) closeBlock(w *sessionWriter) error {
 	if len(w.raw) == 0 {
 		return nil
 	}
-	pack := compress
-	if s.t.w.mode == TalkFirst {
-		pack = compressSoon
-	}
-	data, err := pack(w.raw)
-	if err != nil {
-		return err
-	}
-	w.raw = w.raw[:0]
-	return s.t.later(putBlock, w.id, w.rawSeq, w.rawRow, data)
+	// What will be replaced soon is not worth keeping apart from what others have.
+	soon := s.t.w.mode == TalkFirst && s.Partial
+	b := rawBlock{session: w.id, seq: w.rawSeq, row: w.rawRow, raw: w.raw, long: w.long, soon: soon}
+	w.raw, w.long = (*buffers.Get().(*[]byte))[:0], nil
+	return s.t.putBlock(b)
 }
 
 // putGiant writes the open block, whose last event has these parts, and begins
@@ -367,11 +370,11 @@ func (s *Sink) putGiant(w *sessionWriter, parts []transcript.Part) error {
 	return err
 }
 
-const putBlock = `INSERT INTO block(session, first_seq, first_row, data) VALUES(?,?,?,?)`
+const putBlock = `INSERT INTO block(id, session, first_seq, first_row, data) VALUES(?,?,?,?,?)`
 
 // putPiece writes the first piece of a block that has more of them.
 func (s *Sink) putPiece(w *sessionWriter, data []byte) (id int64, err error) {
-	res, err := s.t.exec(putBlock, w.id, w.rawSeq, w.rawRow, data)
+	res, err := s.t.exec(putBlock, nil, w.id, w.rawSeq, w.rawRow, data)
 	if err != nil {
 		return 0, err
 	}

@@ -29,7 +29,7 @@ func TestMeasure(t *testing.T) {
 	if sum > got.Total {
 		t.Errorf("the parts have %d bytes of %d", sum, got.Total)
 	}
-	for _, part := range []string{"talk", "tool", "block", "session", "source", "span"} {
+	for _, part := range []string{"talk", "tool", "block", "body", "borrowed", "seen", "session", "source", "span"} {
 		if _, ok := sizes[part]; !ok {
 			t.Errorf("no part %s in %v", part, got.Parts)
 		}

@@ -203,6 +203,9 @@ func (t *Tx) dropText(id int64) error {
 			return err
 		}
 	}
+	if err := t.dropBodies(id); err != nil {
+		return err
+	}
 	for _, q := range []string{`DELETE FROM more WHERE block IN (SELECT id FROM block WHERE session = ?)`, `DELETE FROM block WHERE session = ?`, `DELETE FROM place WHERE session = ?`, `DELETE FROM file WHERE session = ?`} {
 		if _, err := t.exec(q, id); err != nil {
 			return err

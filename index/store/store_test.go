@@ -437,7 +437,8 @@ func TestSurfaces(t *testing.T) {
 // never a crash or an allocation of gigabytes.
 func TestDamage(t *testing.T) {
 	path := storetest.Path(t)
-	storetest.Build(t, path, storetest.Talk("a", strings.Repeat("alpha beta gamma ", 3000)))
+	long := strings.Repeat("alpha beta gamma ", 3000)
+	storetest.Build(t, path, storetest.Talk("a", long), storetest.Talk("b", long, "delta", long))
 	whole, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
@@ -457,8 +458,10 @@ func TestDamage(t *testing.T) {
 			continue
 		}
 		if s, err := r.Snapshot(ctx); err == nil {
-			if list, err := s.Named(ctx, "claude", "a", false); err == nil && len(list) == 1 {
-				_ = s.Events(ctx, list[0], 0, func(*store.Stored) bool { return true })
+			for _, id := range []string{"a", "b"} {
+				if list, err := s.Named(ctx, "claude", id, false); err == nil && len(list) == 1 {
+					_ = s.Events(ctx, list[0], 0, func(*store.Stored) bool { return true })
+				}
 			}
 			if list, err := s.Rows(ctx, store.Talk, store.Phrase([]string{"alpha"}, false), 0, 1<<62, 100); err == nil {
 				for _, row := range list {

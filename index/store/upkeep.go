@@ -152,7 +152,7 @@ func EngineVersion() string {
 }
 
 // Check asks SQLite whether the database is whole, and looks whether the postings are and
-// have every row of every session. It reads everything once.
+// have every row of every session, and the events all their text. It reads everything once.
 func (r *Reader) Check(ctx context.Context) error {
 	var verdict string
 	if err := r.db.QueryRowContext(ctx, `PRAGMA quick_check(1)`).Scan(&verdict); err != nil {
@@ -169,6 +169,9 @@ func (r *Reader) Check(ctx context.Context) error {
 		if err := s.verify(ctx, in); err != nil {
 			return errors.Join(fmt.Errorf("check the index: %w", damaged(err)), s.Close())
 		}
+	}
+	if err := s.verifyBodies(ctx); err != nil {
+		return errors.Join(fmt.Errorf("check the index: %w", err), s.Close())
 	}
 	return s.Close()
 }

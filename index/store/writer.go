@@ -109,6 +109,9 @@ func (w *Writer) Finish(ctx context.Context) error {
 	if err := w.mergeAll(ctx); err != nil {
 		return err
 	}
+	if err := w.sweepSeen(ctx); err != nil {
+		return err
+	}
 	if err := w.shrink(ctx); err != nil {
 		return err
 	}
@@ -123,6 +126,9 @@ func (w *Writer) Scrub(ctx context.Context) error {
 		return err
 	}
 	if err := w.renewWords(ctx); err != nil {
+		return err
+	}
+	if err := w.sweepSeen(ctx); err != nil {
 		return err
 	}
 	if err := w.shrink(ctx); err != nil {
@@ -214,6 +220,7 @@ type Tx struct {
 	purged  bool // sources were dropped
 	behind  behind
 	put     *segmentStatements
+	blocks  blockStatements
 	buried  [len(streams)]int64 // rows of the builders that are gone
 	compact bool                // segments may have to be merged
 	adopted *bool               // some fork has its parent's text as its own; nil if not known yet
