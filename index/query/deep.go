@@ -132,45 +132,62 @@ func (e *events) mayAllow(of *store.Session) bool {
 // sessionsWithEvents narrows sessions to those with an event that meets the
 // event filter, for searches without text.
 func (s *search) sessionsWithEvents(ids map[int64]bool) (map[int64]bool, error) {
-	ev := &s.cond.events
+	if !s.cond.events.deep() {
+		return s.sessionsWithRows(ids)
+	}
 	rows := map[int64][]int64{}
 	take := func(row int64, info store.RowInfo) {
 		if ids[info.Session] && s.passes(info) {
 			rows[info.Session] = append(rows[info.Session], row)
 		}
 	}
-	if !s.marks.IsZero() {
-		for _, st := range s.plan.streams {
-			list, _, err := s.pages(st, s.marks, math.MinInt64, everything)
-			if err != nil {
-				return nil, err
-			}
-			for _, row := range list {
-				if info, ok := s.snap.Spans.At(row); ok {
-					take(row, info)
-				}
-			}
-		}
-	} else {
+	if s.marks.IsZero() {
 		s.snap.Spans.Each(take)
-	}
-	out := map[int64]bool{}
-	if !ev.deep() {
-		for id := range rows {
-			out[id] = true
-		}
-		return out, nil
+	} else if err := s.eachMarked(take); err != nil {
+		return nil, err
 	}
 	d := newDeepFilter(s)
 	if err := d.read(rows); err != nil {
 		return nil, err
 	}
+	out := map[int64]bool{}
 	for id, list := range rows {
 		if slices.ContainsFunc(list, func(r int64) bool { return d.good[r] }) {
 			out[id] = true
 		}
 	}
 	return out, nil
+}
+
+// sessionsWithRows is sessionsWithEvents where what is known of a row decides.
+func (s *search) sessionsWithRows(ids map[int64]bool) (map[int64]bool, error) {
+	out := map[int64]bool{}
+	if s.marks.IsZero() {
+		s.snap.Spans.Having(func(id int64) bool { return ids[id] && !out[id] }, s.passes, func(id int64) { out[id] = true })
+		return out, nil
+	}
+	return out, s.eachMarked(func(_ int64, info store.RowInfo) {
+		if !out[info.Session] && ids[info.Session] && s.passes(info) {
+			out[info.Session] = true
+		}
+	})
+}
+
+// eachMarked calls f for each row with the tools and types that are asked for.
+func (s *search) eachMarked(f func(row int64, info store.RowInfo)) error {
+	spans := s.snap.Spans.Walk()
+	for _, st := range s.plan.streams {
+		list, _, err := s.pages(st, s.marks, math.MinInt64, everything)
+		if err != nil {
+			return err
+		}
+		for _, row := range list {
+			if info, ok := spans.At(row); ok {
+				f(row, info)
+			}
+		}
+	}
+	return nil
 }
 
 // headSurface is the surface of a session's title: no event, never context.

@@ -109,22 +109,8 @@ func (s *Spans) Walk() Walk { return Walk{s: s} }
 
 // At is [Spans.At].
 func (w *Walk) At(row int64) (RowInfo, bool) {
-	s, i := w.s, w.span
-	if i >= len(s.first) {
-		return RowInfo{}, false
-	}
-	within := func(i int) bool {
-		return i >= 0 && i < len(s.first) && s.first[i] <= row && (i+1 == len(s.first) || row < s.first[i+1])
-	}
-	switch {
-	case within(i):
-	case within(i + 1):
-		i++
-	case within(i - 1):
-		i--
-	default:
-		i = sort.Search(len(s.first), func(i int) bool { return s.first[i] > row }) - 1
-	}
+	s := w.s
+	i := s.spanOf(row, w.span)
 	if i < 0 {
 		return RowInfo{}, false
 	}
@@ -134,6 +120,43 @@ func (w *Walk) At(row int64) (RowInfo, bool) {
 		return RowInfo{}, false
 	}
 	return s.row(i, int(k/2)), true
+}
+
+// spanOf is the last span that begins at or before a row, -1 if there is none. The search
+// goes away from a span in steps that double, so what is near is found at once.
+func (s *Spans) spanOf(row int64, from int) int {
+	low, high := from, from // low begins at or before the row, high above it
+	if from < len(s.first) && s.first[from] <= row {
+		for step := 1; ; step *= 2 {
+			if high = low + step; high >= len(s.first) {
+				high = len(s.first)
+				break
+			}
+			if s.first[high] > row {
+				break
+			}
+			low = high
+		}
+	} else {
+		for step := 1; ; step *= 2 {
+			if low = high - step; low < 0 {
+				low = -1
+				break
+			}
+			if s.first[low] <= row {
+				break
+			}
+			high = low
+		}
+	}
+	for high-low > 1 {
+		if mid := int(uint(low+high) / 2); s.first[mid] <= row {
+			low = mid
+		} else {
+			high = mid
+		}
+	}
+	return low
 }
 
 func (s *Spans) row(span, k int) RowInfo {
@@ -164,6 +187,22 @@ func (s *Spans) Turns(session int64, rows []int64, terms []float64) ([]int64, []
 		}
 	}
 	return rows, terms
+}
+
+// Having calls found for every session that has a row which passes, as often as it has such
+// spans; sessions that are not wanted then are passed over.
+func (s *Spans) Having(wanted func(session int64) bool, passes func(RowInfo) bool, found func(session int64)) {
+	for i, session := range s.session {
+		if !wanted(session) {
+			continue
+		}
+		for k := range len(s.info[i]) / 2 {
+			if passes(s.row(i, k)) {
+				found(session)
+				break
+			}
+		}
+	}
 }
 
 // Each calls f for every row, in ascending order.
