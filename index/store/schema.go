@@ -20,7 +20,7 @@ import (
 
 // schemaVersion is raised when the tables or the meaning of their contents
 // change; a database of another version is set aside and rebuilt.
-const schemaVersion = 10
+const schemaVersion = 11
 
 // textVersion is raised when the same events become other rows or other kept
 // text: how long rows are, how output is reduced.
