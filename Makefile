@@ -68,7 +68,7 @@ staticcheck: needs-go needs-cc
 	$(GO) run $(STATICCHECK) -tags $(TAGS) $(PACKAGES)
 
 unit: needs-go needs-cc
-	$(GO) test -tags $(TAGS) -race -timeout 12m $(PACKAGES)
+	$(GO) test -tags $(TAGS) -race -timeout 18m $(PACKAGES)
 
 # The Neovim client in every Neovim it is for. Installs what it needs below clients/neovim/.tools, on Debian as root.
 neovim: build

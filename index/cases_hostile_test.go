@@ -217,8 +217,8 @@ func (h *hostile) clocks(whole map[string]bool) {
 // document damages a file that is one JSON document.
 func (h *hostile) document(map[string]bool) {
 	without := h.texts("without", "")
-	at := func(n int) int { return len(h.good) * n / 16 }
-	for n := range 16 {
+	at := func(n int) int { return len(h.good) * n / 10 }
+	for n := range 10 {
 		name := fmt.Sprintf("cut at %d", at(n))
 		h.holds(name, h.texts(name, h.good[:at(n)]), without)
 		name = fmt.Sprintf("hole at %d", at(n))
@@ -239,8 +239,8 @@ func (h *hostile) lines(whole map[string]bool) {
 		return strings.Join(slices.Concat(lines[:at], with, lines[at+1:]), "")
 	}
 	// Cut anywhere, it says at least what its whole lines say.
-	for n := range 12 {
-		at := len(h.good) * (2*n + 1) / 24
+	for n := range 8 {
+		at := len(h.good) * (2*n + 1) / 16
 		cut := h.good[:at]
 		want := h.texts("whole lines", cut[:strings.LastIndexByte(cut, '\n')+1])
 		name := fmt.Sprintf("cut at %d", at)
@@ -249,8 +249,8 @@ func (h *hostile) lines(whole map[string]bool) {
 		h.searchable(name, got)
 	}
 	// Damage to one record costs that record at most.
-	for n := range min(6, len(lines)) {
-		at := n * len(lines) / min(6, len(lines))
+	for n := range min(4, len(lines)) {
+		at := n * len(lines) / min(4, len(lines))
 		line := strings.TrimSuffix(lines[at], "\n")
 		half := line[:len(line)/2]
 		without := h.texts("without a line", join(at))
