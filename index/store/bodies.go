@@ -158,13 +158,20 @@ const (
 	findHolder = `SELECT first_row, data FROM block WHERE id = ?`
 )
 
+// bodiesOf finds bodies in a database, or in a view of it.
+func bodiesOf(db interface {
+	QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row
+}) func(ctx context.Context, id int64) (body, error) {
+	return func(ctx context.Context, id int64) (b body, err error) {
+		err = db.QueryRowContext(ctx, findBody, id).Scan(&b.block, &b.at, &b.hash)
+		return b, err
+	}
+}
+
 // lender reads bodies as of the snapshot, through the blocks that the reader keeps.
 func (s *Snapshot) lender() *lender {
 	return &lender{
-		find: func(ctx context.Context, id int64) (b body, err error) {
-			err = s.tx.QueryRowContext(ctx, findBody, id).Scan(&b.block, &b.at, &b.hash)
-			return b, err
-		},
+		find: bodiesOf(s.tx),
 		raw: func(ctx context.Context, id int64) (string, error) {
 			b, data, err := s.packedHolder(ctx, id)
 			if err == nil && data != nil {
@@ -201,10 +208,7 @@ func (s *Snapshot) unpackHolder(b *openBlock, data []byte) (err error) {
 // lender reads bodies of a database that was set aside.
 func (o *Old) lender() *lender {
 	return &lender{
-		find: func(ctx context.Context, id int64) (b body, err error) {
-			err = o.db.QueryRowContext(ctx, findBody, id).Scan(&b.block, &b.at, &b.hash)
-			return b, err
-		},
+		find: bodiesOf(o.db),
 		raw: func(ctx context.Context, id int64) (string, error) {
 			var data []byte
 			var first int64

@@ -277,7 +277,7 @@ func (s *Session) HasSurface(wanted func(transcript.Surface) bool) bool {
 const sessionColumns = `id, agent, sid, path, presence, epoch, grown, events, title, title_source, title_at, cwd, branch, model, models, repo_url, created, updated, messages,
  relation, parent, parent_event, evidence, inherited, inherited_known, depth, automated, entrypoint, format, warnings, surfaces,
  coalesce((SELECT bad FROM source WHERE source.id = session.source), 0),
- coalesce((SELECT version = -1 FROM source WHERE source.id = session.source), 0)`
+ coalesce((SELECT version FROM source WHERE source.id = session.source), 0)`
 
 func scanSession(rows *sql.Rows) (*Session, error) {
 	var s Session
@@ -286,13 +286,15 @@ func scanSession(rows *sql.Rows) (*Session, error) {
 	var created, updated sql.NullInt64
 	var models, warnings string
 	var surf []byte
+	var version int
 	err := rows.Scan(&s.ID, &s.Agent, &s.SID, &s.Path, &s.Presence, &s.Epoch, &grown, &s.Events, &s.Title, &s.TitleSource, &s.TitleAt, &cwd, &branch, &model, &models, &repo,
 		&created, &updated, &s.MessageCount, &s.Relation, &parent, &parentEvent, &evidence, &s.InheritedCount, &s.InheritedKnown, &s.DelegationDepth,
-		&s.Automated, &s.Entrypoint, &s.Format, &warnings, &surf, &s.Bad, &s.TalkOnly)
+		&s.Automated, &s.Entrypoint, &s.Format, &warnings, &surf, &s.Bad, &version)
 	if err != nil {
 		return nil, fmt.Errorf("read a session: %w", err)
 	}
 	s.SessionID = s.SID
+	s.TalkOnly = version == TalkOnly
 	s.Grown = time.UnixMilli(grown)
 	s.CWD, s.Branch, s.Model, s.RepoURL = cwd.String, branch.String, model.String, repo.String
 	s.ParentID, s.ParentEvent, s.LineageEvidence = parent.String, parentEvent.String, transcript.Evidence(evidence.String)
